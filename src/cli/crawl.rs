@@ -109,9 +109,7 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", json!({ "summary": value }));
     }
-    if !verbosity.quiet {
-        errln!("{summary}");
-    }
+    infoln!(verbosity, "{summary}");
     Ok(match report.stop {
         None => Exit::Interrupted,
         Some(Stop::OnlyUnreachable | Stop::RequestLimit) => Exit::Incomplete,

@@ -65,9 +65,7 @@ struct Row {
 
 pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
     let print = |text: &str| {
-        if !verbosity.quiet {
-            errln!("{text}");
-        }
+        infoln!(verbosity, "{text}");
     };
     let output = args.output.clone();
     let scratch =

@@ -101,8 +101,8 @@ pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
         outln!("{}", serde_json::to_string_pretty(&evaluation)?);
     } else {
         outln!("{}", evaluation.in_words().trim_end());
-        if let Some(output) = args.output.as_ref().filter(|_| !verbosity.quiet) {
-            errln!("Wrote {}", output.join("report.html").display());
+        if let Some(output) = &args.output {
+            infoln!(verbosity, "Wrote {}", output.join("report.html").display());
         }
     }
     Ok(Exit::Done)

@@ -7,19 +7,19 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Bounds, Catalogue, Condition, DocumentFields, Filter, Selection};
-use suidao::crawl::bytes;
 use suidao::export::export_state::{self, Finished};
 use suidao::export::{Export, Output, graph, jsonl, markdown, parquet, table, text, warc};
-use suidao::html::{count, thousands};
+use suidao::html::count;
 use suidao::index::build;
 use suidao::live::now;
-use suidao::model::Day;
-use suidao::store::{CrawlDirectory, Store, date};
+use suidao::model::{Day, size};
+use suidao::store::{CrawlDirectory, date};
 
 use super::engines::{self, Engine, ExportResult};
 use super::extraction;
 use super::filter::FilterArgs;
-use super::{Exit, Verbosity, outfiles};
+use super::summary::most_first;
+use super::{Exit, Verbosity, inputs, outfiles};
 
 /// Export the pages of a crawl to a file or a search server.
 #[derive(Args, Clone)]
@@ -38,7 +38,7 @@ pub struct ExportArgs {
     #[arg(long, conflicts_with = "push", help_heading = "Output")]
     pub force: bool,
     /// Write a directory of files of this size instead, such as 500MB or 1GiB
-    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "push", help_heading = "Output")]
+    #[arg(long, value_name = "SIZE", value_parser = shard_size, conflicts_with = "push", help_heading = "Output")]
     pub shard_size: Option<u64>,
     /// Fields to write, separated by commas [default: all for parquet, all but links for jsonl and csv, for search
     /// servers those listed in docs/formats.md]
@@ -49,7 +49,7 @@ pub struct ExportArgs {
     pub extract: Option<PathBuf>,
     /// `last`: only pages that are new, changed or removed since the last export in this format or to this push URL; a day: only
     /// pages fetched on or after it
-    #[arg(long, value_name = "last|YYYY-MM-DD", help_heading = "Output")]
+    #[arg(long, value_name = "last|DATE", help_heading = "Output")]
     pub since: Option<SinceFlag>,
     /// Send es-bulk rows to an Elasticsearch or OpenSearch index, such as http://host:9200/INDEX
     #[arg(long, value_name = "URL", conflicts_with = "output", help_heading = "Network")]
@@ -111,7 +111,10 @@ impl std::str::FromStr for SinceFlag {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "last" => Ok(Self::Last),
-            day => Day::parse(day).map(Self::Day).ok_or("expected `last` or a date such as 2021-03-05"),
+            day => match Day::period(day) {
+                Some((first, _)) => Ok(Self::Day(first)),
+                None => Err("expected `last` or a date such as 2021-03-05"),
+            },
         }
     }
 }
@@ -148,31 +151,27 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let args = &ExportArgs { output: outfiles::named(args), ..args.clone() };
     let to = Destination::of(args)?;
-    let store = Store::open(&directory)?;
-    let catalogue = Catalogue::read(&store)?;
-    if catalogue.entries.is_empty() {
-        bail!("{}: contains no fetched page; run the crawl again", args.directory.display());
-    }
+    let (store, catalogue) = inputs::crawl(&args.directory)?;
     outfiles::may_be_written(args)?;
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
-    let bar = progress(wanted.selection.pages, verbosity);
-    let advance = || bar.inc(1);
     let export = Export {
         store: &store,
         catalogue: &catalogue,
         selection: &wanted.selection,
-        progress: &advance,
+        progress: &|| {},
         extractor: extractor.as_ref(),
     };
-    let done = match (&to.engine, &args.output) {
-        (Some(engine), _) => engines::write(args, engine, &export, &wanted, fields),
-        (None, Some(output)) => {
-            let output = Output { path: output.clone(), shard_size: args.shard_size };
-            file(args, &export, &output, fields, &filter)
+    let done = with_progress(wanted.selection.pages, verbosity, |bar| {
+        let export = &Export { progress: &|| bar.inc(1), ..export };
+        match (&to.engine, &args.output) {
+            (Some(engine), _) => engines::write(args, engine, export, &wanted, fields),
+            (None, Some(output)) => {
+                let output = Output { path: output.clone(), shard_size: args.shard_size };
+                file(args, export, &output, fields, &filter)
+            }
+            (None, None) => bail!("--output is missing; give the file to write"),
         }
-        (None, None) => bail!("--output is missing; give the file to write"),
-    };
-    bar.finish_and_clear();
+    });
     let ExportResult { mut summary, rejected } = done?;
     if !matches!(to.engine, Some(Engine::EsBulk { .. })) {
         summary += &engines::write_retired(args, &export, &wanted)?;
@@ -198,15 +197,10 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
             export_state::remember(&directory, &to.name, &finished, &catalogue, &held)?;
         }
     }
-    if !verbosity.quiet {
-        errln!("{summary}");
-        let mut excluded: Vec<_> = wanted.selection.excluded.iter().collect();
-        excluded.sort_by_key(|(_, pages)| std::cmp::Reverse(**pages));
-        let excluded = excluded.iter().map(|(reason, pages)| format!("{} {reason}", thousands(**pages)));
-        let excluded: Vec<_> = excluded.collect();
-        if !excluded.is_empty() {
-            errln!("excluded: {}", excluded.join(", "));
-        }
+    infoln!(verbosity, "{summary}");
+    let excluded = most_first(&wanted.selection.excluded, |reason| (*reason).to_owned());
+    if !excluded.is_empty() {
+        infoln!(verbosity, "excluded: {excluded}");
     }
     if let Some(extractor) = extractor.as_ref().filter(|_| !verbosity.quiet) {
         extraction::print_hit_rates(extractor);
@@ -337,19 +331,18 @@ fn wanted(
 }
 
 /// Parses the size of a shard. One below 64 KiB would hold about one page.
-fn size(text: &str) -> Result<u64, String> {
-    let size = bytes(text)?;
+fn shard_size(text: &str) -> Result<u64, String> {
+    let size = size::parse(text)?;
     (size >= 64 << 10).then_some(size).ok_or_else(|| "too small; write 64KiB or more, such as 500MB".to_owned())
 }
 
-/// A progress bar for so many pages; hidden if nobody sees it.
-pub fn progress(pages: u64, verbosity: Verbosity) -> ProgressBar {
-    if verbosity.quiet {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(pages);
+/// Runs something with a progress bar for so many pages, hidden if nobody sees it.
+pub fn with_progress<T>(pages: u64, verbosity: Verbosity, run: impl FnOnce(&ProgressBar) -> T) -> T {
+    let bar = if verbosity.quiet { ProgressBar::hidden() } else { ProgressBar::new(pages) };
     let style = ProgressStyle::with_template("{bar:30} {human_pos}/{human_len} pages, {per_sec}, {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+    let done = run(&bar);
+    bar.finish_and_clear();
+    done
 }

@@ -2,17 +2,15 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
-use suidao::corpus::Catalogue;
 use suidao::html::count;
 use suidao::link_graph::{GraphFacts, dot, gather, page};
 use suidao::model::number;
 use suidao::store::directory::write_whole;
-use suidao::store::{CrawlDirectory, Store};
 
-use super::export::progress;
-use super::{Exit, Verbosity};
+use super::export::with_progress;
+use super::{Exit, Verbosity, inputs};
 
 /// Show the link graph of a crawl: islands of relevant pages, and the tunnels and gates that lead to them.
 #[derive(Args)]
@@ -32,15 +30,9 @@ pub struct GraphArgs {
 }
 
 pub fn run(args: &GraphArgs, verbosity: Verbosity) -> Result<Exit> {
-    let store = Store::open(&CrawlDirectory::new(&args.directory))?;
-    let catalogue = Catalogue::read(&store)?;
-    if catalogue.entries.is_empty() {
-        bail!("{}: contains no fetched page; run the crawl again", args.directory.display());
-    }
-    let bar = progress(catalogue.entries.len() as u64, verbosity);
-    let facts = gather(&store, &catalogue, &|| bar.inc(1));
-    bar.finish_and_clear();
-    let facts = facts?;
+    let (store, catalogue) = inputs::crawl(&args.directory)?;
+    let pages = catalogue.entries.len() as u64;
+    let facts = with_progress(pages, verbosity, |bar| gather(&store, &catalogue, &|| bar.inc(1)))?;
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&facts)?))?);
     } else {
@@ -50,12 +42,12 @@ pub fn run(args: &GraphArgs, verbosity: Verbosity) -> Result<Exit> {
         let is_dot = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("dot"));
         let text = if is_dot { dot(&facts) } else { page(&facts) };
         write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
-        note(verbosity, &format!("Wrote {}", path.display()));
+        infoln!(verbosity, "Wrote {}", path.display());
     }
     if let Some(path) = &args.gates_as_seeds {
         let (seeds, gates) = seeds(&facts);
         write_whole(path, |out| Ok(out.write_all(seeds.as_bytes())?))?;
-        note(verbosity, &format!("Wrote {} ({})", path.display(), count(gates, "gate", "gates")));
+        infoln!(verbosity, "Wrote {} ({})", path.display(), count(gates, "gate", "gates"));
     }
     Ok(Exit::Done)
 }
@@ -75,10 +67,4 @@ fn seeds(facts: &GraphFacts) -> (String, usize) {
         }
     }
     (seeds, written.len())
-}
-
-fn note(verbosity: Verbosity, text: &str) {
-    if !verbosity.quiet {
-        errln!("{text}");
-    }
 }

@@ -8,7 +8,6 @@ use anyhow::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
-use suidao::config::Config;
 use suidao::html::{count, thousands};
 use suidao::import::{self, ImportCounts, ImportError, ImportJob};
 use suidao::live::Job;
@@ -17,6 +16,7 @@ use suidao::strategy::StrategyName;
 
 use super::crawl::interrupted;
 use super::names::one_of;
+use super::network::ConfigArgs;
 use super::screen::Screen;
 use super::summary::{RunSummary, Stopped, most_first};
 use super::{Exit, Verbosity, inputs};
@@ -42,19 +42,15 @@ pub struct ImportArgs {
     /// Strategy that scores the links, and continues the crawl [default: tunnel]
     #[arg(long, value_parser = one_of::<StrategyName>())]
     strategy: Option<StrategyName>,
-    /// Configuration file (TOML)
-    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
-    config: Option<PathBuf>,
-    /// Override one configuration key, for example scope.one_scheme=false; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
-    sets: Vec<String>,
+    #[command(flatten)]
+    keys: ConfigArgs,
     /// Print each event as a line of JSON, the summary last
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
 pub fn run(args: &ImportArgs, verbosity: Verbosity) -> Result<Exit> {
-    let mut config = Config::load(args.config.as_deref(), &args.sets)?;
+    let mut config = args.keys.load(&[])?;
     config.strategy.name = args.strategy.unwrap_or(config.strategy.name);
     let topic = Arc::new(inputs::layered(inputs::topic(&args.lexicon)?, &config.strategy)?);
     let seeds = args.seeds.as_ref().map(|path| inputs::urls(path, "seeds")).transpose()?.unwrap_or_default();
@@ -77,9 +73,7 @@ pub fn run(args: &ImportArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", json!({ "summary": value }));
     }
-    if !verbosity.quiet {
-        errln!("{summary}");
-    }
+    infoln!(verbosity, "{summary}");
     Ok(match report.crawl.stop {
         None => Exit::Interrupted,
         Some(_) if report.crawl.progress.pages == 0 => Exit::Incomplete,

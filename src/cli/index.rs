@@ -3,16 +3,16 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-use suidao::corpus::{Catalogue, Filter};
+use anyhow::{Context, Result};
+use suidao::corpus::Filter;
 use suidao::export::export_state;
 use suidao::extract::Extractor;
 use suidao::html::count;
 use suidao::index::{Index, IndexBuild, IndexError};
 use suidao::store::{CrawlDirectory, Store, plain_file};
 
-use super::export::progress;
-use super::{Verbosity, extraction};
+use super::export::with_progress;
+use super::{Verbosity, extraction, inputs};
 
 pub fn index_directory(directory: &Path) -> PathBuf {
     directory.join("index")
@@ -50,10 +50,8 @@ pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> 
         if let Ok(index) = Index::open(&path)
             && same(&index)
         {
-            if !verbosity.quiet {
-                let pages = count(index.origin().fetched as usize, "page", "pages");
-                errln!("another process is updating the index; searching that of the first {pages}");
-            }
+            let pages = count(index.origin().fetched as usize, "page", "pages");
+            infoln!(verbosity, "another process is updating the index; searching that of the first {pages}");
             return Ok(index);
         }
         turn.lock().with_context(|| format!("cannot wait for the index {}", path.display()))?;
@@ -67,22 +65,14 @@ pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> 
         Err(IndexError::Foreign { .. } | IndexError::Engine { .. }) => "Rebuilding the unreadable index",
         Err(error) => return Err(error.into()),
     };
-    let catalogue = Catalogue::read(&store)?;
-    if catalogue.entries.is_empty() {
-        bail!("{}: contains no fetched page; run the crawl again", directory.display());
-    }
+    let catalogue = inputs::pages(&store)?;
     let selection = Filter::default().select(&catalogue);
     let rules = rules.or_else(|| before.and_then(|before| Extractor::parse(&before).ok()));
     let build = IndexBuild::new(&store, &catalogue, &selection, &path, rules.as_ref())?;
-    if !verbosity.quiet {
-        let elsewhere = || format!(" in {} ({} is read-only)", path.display(), directory.display());
-        let place = read_only.then(elsewhere).unwrap_or_default();
-        errln!("{state} ({}){place}", count(build.pages() as usize, "page", "pages"));
-    }
-    let bar = progress(build.pages(), verbosity);
-    let made = build.run(&|| bar.inc(1));
-    bar.finish_and_clear();
-    made?;
+    let elsewhere = || format!(" in {} ({} is read-only)", path.display(), directory.display());
+    let place = read_only.then(elsewhere).unwrap_or_default();
+    infoln!(verbosity, "{state} ({}){place}", count(build.pages() as usize, "page", "pages"));
+    with_progress(build.pages(), verbosity, |bar| build.run(&|| bar.inc(1)))?;
     if let Some(rules) = rules.filter(|_| !verbosity.quiet) {
         extraction::print_hit_rates(&rules);
     }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use suidao::corpus::Catalogue;
 use suidao::crawl::OfferedLink;
 use suidao::model::{CrawlUrl, PathState, TunnelBudget, UrlError};
-use suidao::store::{CrawlDirectory, plain_file};
+use suidao::store::{CrawlDirectory, Store, plain_file};
 use suidao::strategy::{StrategyName, StrategySettings};
 use suidao::text::entries;
 use suidao::topic::{ContextGraphModel, Lexicon, Topic};
@@ -131,6 +132,22 @@ pub fn topic(path: &Path) -> Result<Topic> {
         .with_context(|| format!("cannot read the lexicon {name}; build one with `suidao topic build -o {name}`"))?;
     let lexicon = Lexicon::parse(&text).with_context(|| format!("invalid lexicon {name}"))?;
     Ok(Topic::new(lexicon))
+}
+
+/// The store of a crawl and its pages, at least one.
+pub fn crawl(directory: &Path) -> Result<(Store, Catalogue)> {
+    let store = Store::open(&CrawlDirectory::new(directory))?;
+    let catalogue = pages(&store)?;
+    Ok((store, catalogue))
+}
+
+/// The pages of a crawl, at least one.
+pub fn pages(store: &Store) -> Result<Catalogue> {
+    let catalogue = Catalogue::read(store)?;
+    if catalogue.entries.is_empty() {
+        bail!("{}: contains no fetched page; run the crawl again", store.directory().root().display());
+    }
+    Ok(catalogue)
 }
 
 /// The lexicon given, or the copy in a crawl directory, which a forum crawl may lack.

@@ -15,7 +15,7 @@ use suidao::store::directory::write_whole;
 use suidao::topic::{ContextGraphModel, LAST_LAYER, UNREACHABLE};
 
 use super::Verbosity;
-use super::trial::{Trial, TrialFiles};
+use super::trial::{Trial, TrialArgs};
 
 /// Pages per layer: enough for significant words, few enough for the memory.
 const SAMPLE: usize = 500;
@@ -25,19 +25,11 @@ const SAMPLE: usize = 500;
 pub struct LayersArgs {
     /// Recorded web to train on: hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml
     web: String,
-    /// Lexicon of the topic [default: that of the generated web or crawl]
-    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
-    lexicon: Option<PathBuf>,
-    /// File of seed URLs, one per line; training uses the pages that they lead to [default for a generated web: its
-    /// own]
-    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
-    seeds: Option<PathBuf>,
+    #[command(flatten)]
+    trial: TrialArgs,
     /// File of layers to write, the value of strategy.context-graph.model; an existing file is replaced
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
-    /// File of relevant URLs, one per line [default: pages that reach the page threshold]
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
-    truth: Option<PathBuf>,
     /// Read at most N pages
     #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Limits")]
     max_pages: u64,
@@ -45,13 +37,7 @@ pub struct LayersArgs {
 
 pub fn run(args: &LayersArgs, verbosity: Verbosity) -> Result<()> {
     let web = WebName::parse(&args.web, ".".as_ref())?.open()?;
-    let files = TrialFiles {
-        lexicon: args.lexicon.as_deref(),
-        seeds: args.seeds.as_deref(),
-        truth: args.truth.as_deref(),
-        exclude: None,
-    };
-    let Trial { web, topic, seeds, judge } = Trial::new(web, &files)?;
+    let Trial { web, topic, seeds, judge } = Trial::new(web, &args.trial)?;
     let source = TopicalWeb { web: &*web.web, topic: &topic };
     let settings = live::crawl_settings(&Config::default(), &topic);
     let mut judge = RelevanceJudge::new(judge);

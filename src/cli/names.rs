@@ -1,4 +1,4 @@
-//! Flags whose values are the names of a library enum.
+//! Values of flags: names of a library enum, and bounded numbers.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use strum::{EnumMessage, VariantArray};
@@ -16,4 +16,12 @@ where
         let found = T::VARIANTS.iter().find(|&&value| -> bool { name == Into::<&'static str>::into(value) });
         *found.expect("the parser takes the names of variants alone")
     })
+}
+
+/// A parser for numbers from `least` to `most`.
+pub fn between(least: f64, most: f64) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    move |text| {
+        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+        number.ok_or_else(|| format!("must be a number from {least} to {most}"))
+    }
 }

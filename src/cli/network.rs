@@ -26,42 +26,54 @@ pub struct NetworkArgs {
     /// Which pages to render in a headless browser before parsing [default: never]
     #[arg(long, value_name = "WHEN", value_parser = one_of::<RenderMode>(), help_heading = "Network")]
     pub render: Option<RenderMode>,
+    #[command(flatten)]
+    keys: ConfigArgs,
+}
+
+/// The configuration: a file, and single keys.
+#[derive(Args)]
+pub struct ConfigArgs {
     /// Configuration file (TOML)
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
-    pub config: Option<PathBuf>,
+    config: Option<PathBuf>,
     /// Override one configuration key, for example politeness.delay=0.5; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
-    pub sets: Vec<String>,
+    sets: Vec<String>,
+}
+
+impl ConfigArgs {
+    /// Loads the configuration: `defaults` (KEY=VALUE), file, then --set.
+    pub fn load(&self, defaults: &[&str]) -> Result<Config> {
+        let sets: Vec<String> = defaults.iter().map(ToString::to_string).chain(self.sets.iter().cloned()).collect();
+        Ok(Config::load(self.config.as_deref(), &sets)?)
+    }
 }
 
 impl NetworkArgs {
     /// Loads the configuration: file, then --set, then flags.
     pub fn load(&self) -> Result<Config> {
-        self.over(Config::load(self.config.as_deref(), &self.sets)?)
+        self.over(self.keys.load(&[])?)
     }
 
     /// As [`Self::load`]; without a file the one of the crawl directory is used. `fetches`: requests will be sent.
     pub fn load_over(&self, stored: &Path, fetches: bool) -> Result<Config> {
-        if self.config.is_some() || !stored.exists() {
+        if self.keys.config.is_some() || !stored.exists() {
             return self.load();
         }
         let own = [(self.proxy.is_some(), "fetch.proxy"), (self.allow_private, "fetch.allow_private")];
         let given: Vec<&str> = own.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key).collect();
         let purpose = if fetches { ConfigUse::Fetching(&given) } else { ConfigUse::Offline };
-        self.over(Config::load_stored(stored, &self.sets, purpose)?)
+        self.over(Config::load_stored(stored, &self.keys.sets, purpose)?)
     }
 
     fn over(&self, mut config: Config) -> Result<Config> {
-        if self.proxy.is_some() {
-            config.fetch.proxy.clone_from(&self.proxy);
-        }
         if self.contact.as_deref().is_some_and(|contact| contact.trim().is_empty()) {
             bail!("--contact is empty; give an e-mail address or a URL");
         }
-        if self.contact.is_some() {
-            config.fetch.contact.clone_from(&self.contact);
-        }
-        config.fetch.allow_private |= self.allow_private;
+        let fetch = &mut config.fetch;
+        fetch.proxy = self.proxy.clone().or(fetch.proxy.take());
+        fetch.contact = self.contact.clone().or(fetch.contact.take());
+        fetch.allow_private |= self.allow_private;
         config.render.mode = self.render.unwrap_or(config.render.mode);
         config.check()?;
         Ok(config)
@@ -69,8 +81,11 @@ impl NetworkArgs {
 
     /// Warns if no contact is set.
     pub fn remind(&self, config: &Config, verbosity: Verbosity) {
-        if config.fetch.contact.is_none() && !verbosity.quiet {
-            errln!("warning: no contact is set, so site owners cannot reach you; set --contact or fetch.contact");
+        if config.fetch.contact.is_none() {
+            infoln!(
+                verbosity,
+                "warning: no contact is set, so site owners cannot reach you; set --contact or fetch.contact"
+            );
         }
     }
 }

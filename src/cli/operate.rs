@@ -106,9 +106,7 @@ impl OperatingArgs {
             let window = Arc::new(CrawlMonitor::default());
             let server = status::serve(listener, Arc::clone(&window), directory.root(), &config.status.names)
                 .context("cannot serve the status page")?;
-            if !verbosity.quiet {
-                errln!("suidao: status page at http://{}/", server.address());
-            }
+            infoln!(verbosity, "suidao: status page at http://{}/", server.address());
             (view, page) = (Some(window), Some(server));
         }
         let given = self.log.clone().or_else(|| config.log.file.as_ref().map(PathBuf::from));

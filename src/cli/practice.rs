@@ -16,7 +16,7 @@ use suidao::world::{
     WebServer, WebSpec, topic_words,
 };
 
-use super::names::one_of;
+use super::names::{between, one_of};
 use super::{Exit, Verbosity};
 
 /// Serve a generated web on loopback to practise on, with sample pages and seeds.
@@ -33,7 +33,7 @@ pub struct PracticeArgs {
     #[arg(long, value_name = "SOFTWARE", value_parser = one_of::<Skin>())]
     pub forum: Option<Skin>,
     /// Speed of the forum's clock, as a multiple of real time
-    #[arg(long, value_name = "N", default_value_t = 1.0, requires = "forum", value_parser = speed)]
+    #[arg(long, value_name = "N", default_value_t = 1.0, requires = "forum", value_parser = between(0.0, 100_000.0))]
     pub speed: f64,
     /// Approximate number of threads of the forum
     #[arg(long, value_name = "N", default_value_t = 600, requires = "forum",
@@ -43,18 +43,8 @@ pub struct PracticeArgs {
     #[arg(long, conflicts_with = "forum")]
     pub changing: bool,
     /// Real seconds per day of the changing sites
-    #[arg(long, value_name = "SECONDS", default_value_t = 86_400.0, requires = "changing", value_parser = day_seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 86_400.0, requires = "changing", value_parser = between(1.0, 86_400.0))]
     pub day: f64,
-}
-
-fn day_seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().ok().filter(|seconds| (1.0..=86_400.0).contains(seconds));
-    seconds.ok_or_else(|| "must be a number from 1 to 86400".to_owned())
-}
-
-fn speed(text: &str) -> Result<f64, String> {
-    let speed = text.parse().ok().filter(|speed| (0.0..=100_000.0).contains(speed));
-    speed.ok_or_else(|| "must be a number from 0 to 100000".to_owned())
 }
 
 /// Sample pages about the topic.

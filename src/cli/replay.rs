@@ -21,10 +21,11 @@ use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
 
 use super::names::one_of;
+use super::network::ConfigArgs;
 use super::operate::{GoalsArgs, UNLIMITED};
 use super::screen::{Screen, events};
 use super::summary::RunSummary;
-use super::trial::{Trial, TrialFiles};
+use super::trial::{Trial, TrialArgs};
 use super::{Exit, Verbosity, inputs};
 
 /// Simulate a crawl of a recorded or generated web, without a network and on a virtual clock.
@@ -40,36 +41,21 @@ pub struct ReplayArgs {
     /// hosts:DIR (a folder with one directory per host), warc:FILE, crawl:DIR (a crawl directory) or world:FILE.toml (a
     /// generated web; world: alone is the default one); the kind of a bare path is detected
     web: String,
-    /// Lexicon of the topic [default: that of the generated web or crawl]
-    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
-    lexicon: Option<PathBuf>,
-    /// File of seed URLs, one per line [default for a generated web: its own]
-    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
-    seeds: Option<PathBuf>,
+    #[command(flatten)]
+    trial: TrialArgs,
     /// Crawl strategy [default: tunnel]
     #[arg(long, value_parser = one_of::<StrategyName>())]
     strategy: Option<StrategyName>,
     #[command(flatten)]
     goals: GoalsArgs,
-    /// File of relevant URLs, one per line [default: pages that reach the page threshold; of a generated web, its own
-    /// list]
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
-    truth: Option<PathBuf>,
-    /// File of hosts to ignore, one per line, such as those the lexicon was built from
-    #[arg(long, value_name = "FILE", requires = "truth", help_heading = "Input")]
-    exclude: Option<PathBuf>,
     /// Requests in flight at the same time, each to a different host [default: 1]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     in_flight: Option<usize>,
     /// Directory for events.jsonl, harvest.csv and summary.json; created if missing
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Configuration file (TOML)
-    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
-    config: Option<PathBuf>,
-    /// Override one configuration key, for example strategy.dth.kdepth=6; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
-    sets: Vec<String>,
+    #[command(flatten)]
+    keys: ConfigArgs,
     /// Print the result as one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -92,9 +78,7 @@ const CUTOFFS: [u64; 4] = [500, 1_000, 2_000, 5_000];
 
 impl ReplayArgs {
     fn config(&self) -> Result<Config> {
-        let sets: Vec<String> =
-            REPLAY_DEFAULTS.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
-        let mut config = Config::load(self.config.as_deref(), &sets)?;
+        let mut config = self.keys.load(&REPLAY_DEFAULTS)?;
         config.strategy.name = self.strategy.unwrap_or(config.strategy.name);
         config.crawl.in_flight = self.in_flight.unwrap_or(config.crawl.in_flight);
         self.goals.apply(&mut config)?;
@@ -109,13 +93,7 @@ pub fn run(args: &ReplayArgs, verbosity: Verbosity) -> Result<Exit> {
         bail!("{}: already contains a crawl; choose another output directory", path.display());
     }
     let web = name.open()?;
-    let files = TrialFiles {
-        lexicon: args.lexicon.as_deref(),
-        seeds: args.seeds.as_deref(),
-        truth: args.truth.as_deref(),
-        exclude: args.exclude.as_deref(),
-    };
-    let Trial { web, topic, seeds, judge } = Trial::new(web, &files)?;
+    let Trial { web, topic, seeds, judge } = Trial::new(web, &args.trial)?;
     let topic = inputs::layered(topic, &config.strategy)?;
     if let Some(path) = &args.output {
         std::fs::create_dir_all(path)

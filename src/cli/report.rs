@@ -2,16 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
-use suidao::corpus::Catalogue;
 use suidao::html::thousands;
 use suidao::report::{gather, page};
 use suidao::store::directory::{write_own, write_whole};
-use suidao::store::{CrawlDirectory, Store, plain_file};
+use suidao::store::{CrawlDirectory, plain_file};
 
-use super::export::progress;
-use super::{Exit, Verbosity};
+use super::export::with_progress;
+use super::{Exit, Verbosity, inputs};
 
 /// Write an HTML report about a crawl: harvest, hosts, tunnels, link graph, dates, duplicates, failures and queue.
 #[derive(Args)]
@@ -29,16 +28,10 @@ pub struct ReportArgs {
 
 pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
-    let store = Store::open(&directory)?;
-    let catalogue = Catalogue::read(&store)?;
-    if catalogue.entries.is_empty() {
-        bail!("{}: contains no fetched page; run the crawl again", args.directory.display());
-    }
+    let (store, catalogue) = inputs::crawl(&args.directory)?;
     let summary = summary(&directory)?;
-    let bar = progress(catalogue.entries.len() as u64, verbosity);
-    let facts = gather(&store, &catalogue, summary.as_ref(), &|| bar.inc(1));
-    bar.finish_and_clear();
-    let facts = facts?;
+    let pages = catalogue.entries.len() as u64;
+    let facts = with_progress(pages, verbosity, |bar| gather(&store, &catalogue, summary.as_ref(), &|| bar.inc(1)))?;
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&facts)?);
         return Ok(Exit::Done);
@@ -62,9 +55,7 @@ pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
         Some(_) => write_whole(&output, |out| Ok(out.write_all(text.as_bytes())?))?,
         None => write_own(&output, |out| Ok(out.write_all(text.as_bytes())?))?,
     }
-    if !verbosity.quiet {
-        errln!("Wrote {} ({} pages)", output.display(), thousands(facts.counts.pages));
-    }
+    infoln!(verbosity, "Wrote {} ({} pages)", output.display(), thousands(facts.counts.pages));
     Ok(Exit::Done)
 }
 

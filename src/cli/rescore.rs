@@ -12,7 +12,7 @@ use suidao::html::{count, thousands};
 use suidao::live::{self, Job, RescoreReport};
 use suidao::store::{CrawlDirectory, Meta, Store};
 
-use super::export::progress;
+use super::export::with_progress;
 use super::summary::keep_summary;
 use super::{Exit, Verbosity, inputs, report};
 
@@ -38,7 +38,6 @@ pub struct RescoreArgs {
 
 pub fn run(args: &RescoreArgs, verbosity: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
-    let name = args.directory.display();
     Meta::read(&directory)?;
     let sets: Vec<String> = args.page_threshold.iter().map(|value| format!("crawl.page_threshold={value}")).collect();
     let stored = directory.config_toml();
@@ -48,17 +47,12 @@ pub fn run(args: &RescoreArgs, verbosity: Verbosity) -> Result<Exit> {
     };
     let topic = inputs::needed_topic_of_crawl(args.lexicon.as_deref(), &directory)?;
     let topic = Arc::new(inputs::layered(topic, &config.strategy)?);
-    let store = Store::open(&directory)?;
-    if store.is_empty() {
-        bail!("{name}: contains no fetched page; run the crawl again");
+    let pages = Store::open(&directory)?.len();
+    if pages == 0 {
+        bail!("{}: contains no fetched page; run the crawl again", args.directory.display());
     }
-    let pages = store.len();
-    drop(store);
     let job = Job::new(topic, Vec::new(), config, directory);
-    let bar = progress(pages, verbosity);
-    let done = live::rescore(&job, |pages| bar.set_position(pages));
-    bar.finish_and_clear();
-    let done = done?;
+    let done = with_progress(pages, verbosity, |bar| live::rescore(&job, |pages| bar.set_position(pages)))?;
     update_summary(&job, &done)?;
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&json!(done))?);

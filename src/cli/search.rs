@@ -60,12 +60,11 @@ pub fn run(args: &SearchArgs, verbosity: Verbosity) -> Result<Exit> {
     let request = Request { query, filter, offset: args.offset, limit: args.limit, explain };
     let begun = clock();
     let answer = index.search(&request)?;
-    if !verbosity.quiet {
-        for field in unknown_fields(&request.query, index.extracted_fields()) {
-            errln!(
-                "note: no extracted field \"{field}\"; its comparison is searched as words (fields come from --extract)"
-            );
-        }
+    for field in unknown_fields(&request.query, index.extracted_fields()) {
+        infoln!(
+            verbosity,
+            "note: no extracted field \"{field}\"; its comparison is searched as words (fields come from --extract)"
+        );
     }
     let took = begun.elapsed();
     if args.json {

@@ -7,16 +7,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::config::Config;
-use suidao::corpus::Catalogue;
 use suidao::fetch::Fetcher;
 use suidao::html::count;
 use suidao::seeds::search::ServiceRequest;
 use suidao::seeds::{CdxHosts, Proposal, Service, file, of_crawl, search};
 use suidao::store::directory::write_whole;
-use suidao::store::{CrawlDirectory, Store};
 use suidao::topic::Topic;
 
-use super::export::progress;
+use super::export::with_progress;
 use super::network::NetworkArgs;
 use super::{Exit, Verbosity, inputs};
 
@@ -64,12 +62,9 @@ pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
     let mut proposals = Vec::new();
     let mut add = |more: Vec<Proposal>| proposals.extend(more.into_iter().take(args.limit));
     if let Some(directory) = &args.crawl {
-        let store = Store::open(&CrawlDirectory::new(directory))?;
-        let catalogue = Catalogue::read(&store)?;
-        let bar = progress(catalogue.entries.iter().filter(|entry| entry.is_relevant()).count() as u64, verbosity);
-        let found = of_crawl(&store, &catalogue, &topic, &|| bar.inc(1));
-        bar.finish_and_clear();
-        add(found?);
+        let (store, catalogue) = inputs::crawl(directory)?;
+        let pages = catalogue.entries.iter().filter(|entry| entry.is_relevant()).count() as u64;
+        add(with_progress(pages, verbosity, |bar| of_crawl(&store, &catalogue, &topic, &|| bar.inc(1)))?);
     }
     if let Some(path) = &args.cdxj {
         add(usable(cdxj(path, &topic)?, &path.display().to_string())?);
@@ -92,13 +87,12 @@ pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
     match &args.output {
         Some(path) => {
             write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
-            if !verbosity.quiet {
-                errln!(
-                    "Wrote {} ({}). Delete what is not about the topic.",
-                    path.display(),
-                    count(hosts, "host", "hosts")
-                );
-            }
+            infoln!(
+                verbosity,
+                "Wrote {} ({}). Delete what is not about the topic.",
+                path.display(),
+                count(hosts, "host", "hosts")
+            );
         }
         None => outln!("{}", text.trim_end()),
     }

@@ -30,6 +30,11 @@ macro_rules! errln {
     ($($word:tt)*) => { $crate::cli::terminal::print_error(format_args!($($word)*)) };
 }
 
+/// As [`errln!`], unless only errors are wanted.
+macro_rules! infoln {
+    ($verbosity:expr, $($word:tt)*) => { if !$verbosity.quiet { errln!($($word)*) } };
+}
+
 /// Implements [`outln!`]. On a terminal URLs are shown decoded, but not in data: JSON, HTML and SVG.
 pub fn print_line(words: Arguments) -> io::Result<()> {
     let text = words.to_string();

@@ -13,6 +13,7 @@ use suidao_crawl::crawl::{CrawlLimits, MinimumShare, Politeness, Sources, StopCo
 use suidao_crawl::revisit::settings::RefreshSettings;
 use suidao_crawl::strategy::{StrategySettings as Strategy, scope::CrawlScope};
 use suidao_crawl::trap::Traps;
+use suidao_page::model::size;
 use suidao_page::read::{UnknownLanguage, language_code};
 use suidao_page::toml_error::{line_and_message, message};
 
@@ -133,6 +134,7 @@ pub struct Log {
     pub file: Option<String>,
     pub level: LogLevel,
     /// Bytes after which a file is rotated.
+    #[serde(deserialize_with = "size::deserialize")]
     pub max_size: u64,
     /// Files to keep, the current one included.
     pub files: u32,

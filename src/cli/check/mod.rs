@@ -13,6 +13,7 @@ use clap::{Args, Subcommand};
 use suidao::config::Config;
 use suidao::model::CrawlUrl;
 
+use super::network::ConfigArgs;
 use super::{Exit, Verbosity};
 
 /// Inspect one page, robots.txt, URL, configuration or crawl directory.
@@ -38,12 +39,8 @@ enum CheckCommand {
         /// Print a line of JSON per URL
         #[arg(long, help_heading = "Output")]
         json: bool,
-        /// Configuration file, for the scope
-        #[arg(short, long, help_heading = "Input")]
-        config: Option<PathBuf>,
-        /// Override one configuration key; may be repeated
-        #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
-        sets: Vec<String>,
+        #[command(flatten)]
+        keys: ConfigArgs,
     },
     /// Verify a crawl directory, and repair it with --repair
     Crawl(crawl::CrawlCheckArgs),
@@ -65,8 +62,8 @@ pub fn run(args: &CheckArgs, verbosity: Verbosity) -> Result<Exit> {
     match &args.command {
         CheckCommand::Page(args) => return page::show(args, verbosity),
         CheckCommand::Robots(args) => robots::show(args)?,
-        CheckCommand::Url { urls, json, config, sets } => {
-            if !url::show(urls, config.as_deref(), sets, *json)? {
+        CheckCommand::Url { urls, json, keys } => {
+            if !url::show(urls, &keys.load(&[])?, *json)? {
                 return Ok(Exit::Invalid);
             }
         }

@@ -1,7 +1,5 @@
 //! `suidao check url`: normalizes URLs.
 
-use std::path::Path;
-
 use anyhow::Result;
 use serde_json::json;
 use suidao::config::Config;
@@ -12,8 +10,7 @@ use crate::cli::terminal;
 
 /// Prints the normal form of each URL on a line, or as JSON also scope, robots.txt and weight. An invalid one gets a line
 /// on standard error. Returns whether all were valid.
-pub fn show(urls: &[String], config: Option<&Path>, sets: &[String], as_json: bool) -> Result<bool> {
-    let config = Config::load(config, sets)?;
+pub fn show(urls: &[String], config: &Config, as_json: bool) -> Result<bool> {
     let mut sound = true;
     for text in urls {
         let url = match CrawlUrl::parse(text) {

@@ -14,6 +14,7 @@ use suidao::eval::{Comparison, ComparisonFacts, ORACLE, Plan, TaskPlan, csv, tab
 use suidao::strategy::{NoStrategy, StrategyName, StrategySettings};
 
 use super::replay::REPLAY_DEFAULTS;
+use super::trial::TrialArgs;
 use super::{Exit, Verbosity};
 use runs::Contestant;
 
@@ -30,21 +31,11 @@ pub struct CompareArgs {
     /// generated web; world: alone is the default one)
     #[arg(required = true, value_name = "FILE|WEB")]
     targets: Vec<String>,
-    /// Lexicon of the topic, for webs given here [default: that of the generated web or crawl]
-    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
-    lexicon: Option<PathBuf>,
-    /// File of seed URLs, for webs given here [default for a generated web: its own]
-    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
-    seeds: Option<PathBuf>,
+    #[command(flatten)]
+    trial: TrialArgs,
     /// File of layers, for strategy context-graph
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     layers: Option<PathBuf>,
-    /// File of relevant URLs, for webs given here
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
-    truth: Option<PathBuf>,
-    /// File of hosts to ignore, for webs given here
-    #[arg(long, value_name = "FILE", requires = "truth", help_heading = "Input")]
-    exclude: Option<PathBuf>,
     /// Directory for report.html, summary.csv, curves.csv and wins.csv
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -114,10 +105,7 @@ impl CompareArgs {
     fn plan(&self) -> Result<(Plan, PathBuf)> {
         let (mut plan, base) = match &self.targets[..] {
             [file] if is_plan(file) => {
-                if [&self.lexicon, &self.seeds, &self.truth, &self.exclude, &self.layers]
-                    .iter()
-                    .any(|path| path.is_some())
-                {
+                if self.paths().iter().any(|(_, path)| path.is_some()) {
                     bail!(
                         "{file} already sets lexicon, seeds and truth of each task; leave out -m, -s, --truth, --exclude and --layers"
                     );
@@ -148,11 +136,11 @@ impl CompareArgs {
         TaskPlan {
             name: if web == "world:" { "world".to_owned() } else { web.to_owned() },
             web: web.to_owned(),
-            lexicon: self.lexicon.clone(),
-            seeds: self.seeds.clone(),
+            lexicon: self.trial.lexicon.clone(),
+            seeds: self.trial.seeds.clone(),
             layers: self.layers.clone(),
-            truth: self.truth.clone(),
-            exclude: self.exclude.clone(),
+            truth: self.trial.truth.clone(),
+            exclude: self.trial.exclude.clone(),
             random_seeds: None,
         }
     }
@@ -161,25 +149,22 @@ impl CompareArgs {
         let sets: Vec<String> =
             REPLAY_DEFAULTS.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
         let mut config = Config::load(None, &sets)?;
-        if let Some(in_flight) = self.in_flight {
-            config.crawl.in_flight = in_flight;
-        }
+        config.crawl.in_flight = self.in_flight.unwrap_or(config.crawl.in_flight);
         config.check()?;
         Ok(config)
+    }
+
+    /// The files of the webs given here.
+    fn paths(&self) -> [(&str, &Option<PathBuf>); 5] {
+        let TrialArgs { lexicon, seeds, truth, exclude } = &self.trial;
+        [("-m", lexicon), ("-s", seeds), ("--layers", &self.layers), ("--truth", truth), ("--exclude", exclude)]
     }
 
     /// The command without what does not affect its result, such as the output.
     fn command(&self) -> String {
         let mut words = vec!["suidao".to_owned(), "compare".to_owned()];
         words.extend(self.targets.iter().cloned());
-        let paths = [
-            ("-m", &self.lexicon),
-            ("-s", &self.seeds),
-            ("--layers", &self.layers),
-            ("--truth", &self.truth),
-            ("--exclude", &self.exclude),
-        ];
-        for (flag, path) in paths {
+        for (flag, path) in self.paths() {
             words.extend(path.iter().flat_map(|path| [flag.to_owned(), path.display().to_string()]));
         }
         let list = (!self.strategies.is_empty()).then(|| self.strategies.join(","));

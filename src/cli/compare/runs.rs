@@ -19,7 +19,7 @@ use suidao::strategy::{Strategy, StrategySettings};
 use suidao::world::WebSpec;
 
 use super::super::screen::Screen;
-use super::super::trial::{Trial, TrialFiles};
+use super::super::trial::{Trial, TrialArgs};
 use super::super::{Verbosity, inputs};
 
 /// A run fetches at most this many times the pages that should count, plus 1,000, so that a run without countable pages
@@ -131,12 +131,7 @@ fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
     let [lexicon, seeds, truth, exclude, layers] =
         [&plan.lexicon, &plan.seeds, &plan.truth, &plan.exclude, &plan.layers]
             .map(|path| path.as_ref().map(|path| base.join(path)));
-    let files = TrialFiles {
-        lexicon: lexicon.as_deref(),
-        seeds: seeds.as_deref(),
-        truth: truth.as_deref(),
-        exclude: exclude.as_deref(),
-    };
+    let files = TrialArgs { lexicon, seeds, truth, exclude };
     let mut trial = Trial::new(web, &files)?;
     if let Some(layers) = layers {
         trial.topic = inputs::with_context_graph(trial.topic, &layers)?;

@@ -82,9 +82,7 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
                 && !step.restarted.is_empty()
             {
                 // The results of the previous visits are now complete.
-                if !verbosity.quiet {
-                    errln!("{}", visits_in_words(&tally, &last, step.restarted.len()));
-                }
+                infoln!(verbosity, "{}", visits_in_words(&tally, &last, step.restarted.len()));
                 last = tally.clone();
             }
         }
@@ -99,9 +97,7 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{value}");
     }
-    if !verbosity.quiet {
-        errln!("{summary}");
-    }
+    infoln!(verbosity, "{summary}");
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
         (_, Exploration::Failed(_) | Exploration::Unfinished) => Exit::Incomplete,

@@ -98,14 +98,13 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
             args.url
         );
     }
-    if !verbosity.quiet {
-        errln!(
-            "Wrote {} ({} read). Correct it where needed, then run `suidao forum crawl {} -o DIR`.",
-            output.display(),
-            count(report.progress.pages as usize, "page", "pages"),
-            output.display()
-        );
-    }
+    infoln!(
+        verbosity,
+        "Wrote {} ({} read). Correct it where needed, then run `suidao forum crawl {} -o DIR`.",
+        output.display(),
+        count(report.progress.pages as usize, "page", "pages"),
+        output.display()
+    );
     Ok(Exit::Done)
 }
 

@@ -52,9 +52,7 @@ pub fn run(args: &ScheduleArgs, verbosity: Verbosity) -> Result<Exit> {
             return Ok(Exit::Done);
         }
         write_whole(output, |out| Ok(out.write_all(text.as_bytes())?))?;
-        if !verbosity.quiet {
-            errln!("Wrote {} ({} boards)", output.display(), plan.boards.len());
-        }
+        infoln!(verbosity, "Wrote {} ({} boards)", output.display(), plan.boards.len());
     }
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&plan)?);

@@ -86,8 +86,8 @@ pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
     let known = labels.iter().filter_map(|(url, relevant)| Some((*places.get(url)?, *relevant)));
     let mut answers: BTreeMap<usize, bool> = known.collect();
     let foreign = labels.len() - answers.len();
-    if foreign > 0 && !verbosity.quiet {
-        errln!("suidao: ignored {foreign} labels in labels.tsv whose pages the filters exclude");
+    if foreign > 0 {
+        infoln!(verbosity, "suidao: ignored {foreign} labels in labels.tsv whose pages the filters exclude");
     }
     if asks {
         ask(args, &judged, &mut file, &mut answers)?;

@@ -20,7 +20,7 @@ use suidao::revisit::tally::RoundTally;
 use suidao::store::{CrawlDirectory, Meta, Store, date, refreshes};
 use suidao::topic::Topic;
 
-use super::names::one_of;
+use super::names::{between, one_of};
 use super::network::NetworkArgs;
 use super::operate::OperatingArgs;
 use super::screen::Screen;
@@ -38,7 +38,7 @@ pub struct RefreshArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "watch", help_heading = "Limits")]
     pub requests: Option<u64>,
     /// Duration of the round in minutes
-    #[arg(long, value_name = "M", conflicts_with = "watch", help_heading = "Limits")]
+    #[arg(long, value_name = "M", value_parser = between(0.01, 1e6), conflicts_with = "watch", help_heading = "Limits")]
     pub minutes: Option<f64>,
     /// Run until stopped, with so many requests spread over each day [default: 5000]
     #[arg(long, value_name = "REQUESTS_PER_DAY", num_args = 0..=1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
@@ -73,7 +73,7 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     let config = args.config(&directory)?;
     let topic = args.topic(&directory, &config)?;
-    let budget = args.budget(&config)?;
+    let budget = args.budget(&config);
     let job = Job { refresh: Some(budget), ..Job::new(Arc::new(topic), Vec::new(), config, directory) };
     if args.dry_run {
         return plan::show(&job, args.json);
@@ -90,9 +90,7 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", json!({ "summary": summary.value()? }));
     }
-    if !verbosity.quiet {
-        errln!("{summary}");
-    }
+    infoln!(verbosity, "{summary}");
     Ok(match report.stop {
         None => Exit::Interrupted,
         // If known pages were visited the round succeeded, even if discovery reached no host.
@@ -120,17 +118,13 @@ impl RefreshArgs {
         if self.dry_run { Ok(topic) } else { inputs::layered(topic, &config.strategy) }
     }
 
-    fn budget(&self, config: &Config) -> Result<Budget> {
+    fn budget(&self, config: &Config) -> Budget {
         if self.watch.is_some() {
-            return Ok(Budget::PerDay(config.refresh.per_day));
+            return Budget::PerDay(config.refresh.per_day);
         }
-        let seconds = match self.minutes {
-            Some(minutes) if (0.01..=1e6).contains(&minutes) => Some((minutes * 60.0).round() as u64),
-            Some(minutes) => bail!("--minutes {minutes}: must be a number from 0.01 to 1000000"),
-            None => None,
-        };
+        let seconds = self.minutes.map(|minutes| (minutes * 60.0).round() as u64);
         let requests = (self.requests.is_some() || seconds.is_none()).then_some(config.refresh.requests);
-        Ok(Budget::Round { requests, seconds })
+        Budget::Round { requests, seconds }
     }
 }
 

@@ -235,8 +235,6 @@ fn fetch(seeds: Vec<CrawlUrl>, fetching: &Fetching, verbosity: Verbosity, what: 
     let report = report.with_context(|| format!("cannot fetch the {what}"))?;
     let (fetched, asked) = (report.progress.pages, job.seeds.len());
     ensure!(report.stop.is_some(), "interrupted after {fetched} of {asked} {what}; nothing was written");
-    if !verbosity.quiet {
-        errln!("{fetched} of {asked} {what} fetched");
-    }
+    infoln!(verbosity, "{fetched} of {asked} {what} fetched");
     from_warc(&warc_files(&job.directory)?)
 }

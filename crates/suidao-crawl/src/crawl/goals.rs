@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use suidao_page::model::{Event, Millis, Stop};
+use suidao_page::model::{Event, Millis, Stop, size};
 
 use super::counts::Progress;
 
@@ -22,7 +22,7 @@ pub struct StopConditions {
     pub pages: Option<u64>,
     pub relevant: Option<u64>,
     /// Bytes of the pages' bodies, uncompressed.
-    #[serde(deserialize_with = "bytes_or_text")]
+    #[serde(deserialize_with = "size::optional")]
     pub bytes: Option<u64>,
     pub minutes: Option<f64>,
     /// The topic is exhausted: too few of the last pages are relevant.
@@ -53,7 +53,7 @@ impl StopConditions {
         match (key, sign) {
             ("pages", "=") => set(&mut self.pages, number()?),
             ("relevant", "=") => set(&mut self.relevant, number()?),
-            ("bytes", "=") => set(&mut self.bytes, bytes(value)?),
+            ("bytes", "=") => set(&mut self.bytes, size::parse(value)?),
             ("minutes", "=") => {
                 set(&mut self.minutes, value.parse().map_err(|_| format!("{value} is not a number; {ways}"))?)
             }
@@ -124,44 +124,8 @@ impl<'de> Deserialize<'de> for Exhaustion {
     }
 }
 
-/// Parses a number of bytes: `1500000`, `2GB` (10^9), `2GiB` (2^30), `1.5 MB`.
-pub fn bytes(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text} is not a size; write 500MB, 2GB, 1.5GiB or 2000000000");
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = (&text[..split], text[split..].trim());
-    let factor = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1.0,
-        "k" | "kb" => 1e3,
-        "m" | "mb" => 1e6,
-        "g" | "gb" => 1e9,
-        "t" | "tb" => 1e12,
-        "kib" => 1024.0,
-        "mib" => 1_048_576.0,
-        "gib" => 1_073_741_824.0,
-        "tib" => 1_099_511_627_776.0,
-        _ => return Err(wrong()),
-    };
-    let number: f64 = number.parse().map_err(|_| wrong())?;
-    let bytes = (number * factor).round();
-    (bytes < 1e18).then_some(bytes as u64).ok_or_else(wrong)
-}
-
 fn is_a_limit<'de, D: Deserializer<'de>>(_: D) -> Result<Option<u64>, D::Error> {
     Err(serde::de::Error::custom("unknown key stop.pages; use limits.pages (or --max-pages)"))
-}
-
-fn bytes_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Number(u64),
-        Text(String),
-    }
-    match Option::<Written>::deserialize(deserializer)? {
-        None => Ok(None),
-        Some(Written::Number(number)) => Ok(Some(number)),
-        Some(Written::Text(text)) => bytes(&text).map(Some).map_err(serde::de::Error::custom),
-    }
 }
 
 /// Progress towards the stop conditions that [`Progress`] does not count. A fold of the events and the start of the

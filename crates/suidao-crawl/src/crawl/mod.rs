@@ -45,7 +45,7 @@ pub use decide::offers::OfferedLink;
 pub use decide::seeds::Seeding;
 pub use forum_state::{Exploration, ForumMode};
 pub use frontier::Frontier;
-pub use goals::{Exhaustion, StopConditions, bytes};
+pub use goals::{Exhaustion, StopConditions};
 pub use machine::Crawl;
 pub use outcome::{FetchOutcome, ResponseMeta, is_page_media, outcome};
 pub use overview::{HostCounts, HostView, Overview, QueueView, Unreached, WaitReasons};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 use serde::{Deserialize, Serialize};
-use suidao_page::model::syntax_problem;
+use suidao_page::model::{size, syntax_problem};
 use thiserror::Error;
 
 use super::credentials::Credential;
@@ -29,8 +29,10 @@ pub struct FetchSettings {
     /// Longest time for a whole request, above 0, at most a day.
     pub timeout: f64,
     /// Largest decoded body, at least 1.
+    #[serde(deserialize_with = "size::deserialize")]
     pub max_body: usize,
     /// Largest body as transferred, at least 1.
+    #[serde(deserialize_with = "size::deserialize")]
     pub max_wire: usize,
     /// Proxy for all requests: `http://[user:password@]host[:port]` or `https://...`. Environment variables are not
     /// read.

@@ -9,6 +9,7 @@ mod page;
 mod refresh;
 mod scores;
 mod sitemap;
+pub mod size;
 mod skip_reason;
 mod time;
 mod trap;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
+use suidao_page::model::size;
 
 /// Which pages a browser shows before they are read.
 #[derive(
@@ -39,8 +40,10 @@ pub struct RenderSettings {
     /// Maximum number of requests of a page, itself excluded.
     pub requests: usize,
     /// Maximum number of bytes that a page loads, itself excluded.
+    #[serde(deserialize_with = "size::deserialize")]
     pub bytes: usize,
     /// Maximum memory of one page, at least 64 MiB; a page that takes more fails.
+    #[serde(deserialize_with = "size::deserialize")]
     pub memory: usize,
     /// Pages after which the browser restarts, at least 1.
     pub pages: usize,
