@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Bounds, Catalogue, Condition, DocumentFields, Filter, Selection};
 use suidao::export::export_state::{self, Finished};
-use suidao::export::{Export, Output, graph, jsonl, parquet, table, text, warc};
+use suidao::export::{Export, Output, graph, jsonl, markdown, parquet, table, text, warc};
 use suidao::html::count;
 use suidao::index::build;
 use suidao::live::now;
@@ -85,6 +85,8 @@ pub enum Format {
     Warc,
     /// Clean text for language models, one page per line, plus a data card
     Text,
+    /// Markdown with front matter: one file, or with -o DIR/ a file per page
+    Markdown,
     /// Link graph: FILE.graphml, FILE.nodes.parquet, FILE.edges.parquet
     Graph,
 }
@@ -136,8 +138,8 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
         // Listings connect documents in the graph, and a search shows them after the documents.
         filter.documents = false;
     }
-    if args.format == Format::Text {
-        // The text format has no line for a page without text.
+    if matches!(args.format, Format::Text | Format::Markdown) {
+        // They have nothing to show of a page without text.
         filter.all_of.push(Condition::Chars(Bounds::from(1)));
     }
     let fields = match args.fields.as_slice() {
@@ -208,10 +210,10 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
 
 /// Rejects flags that the format does not use, instead of ignoring them.
 fn refuse_what_does_not_go_together(args: &ExportArgs) -> Result<()> {
-    let fixed = matches!(args.format, Format::Warc | Format::Text | Format::Graph | Format::Index);
+    let fixed = matches!(args.format, Format::Warc | Format::Text | Format::Markdown | Format::Graph | Format::Index);
     if fixed && !args.fields.is_empty() {
         bail!(
-            "--fields works with jsonl, csv, parquet and search servers only; leave it out for warc, text, graph and index"
+            "--fields works with jsonl, csv, parquet and search servers only; leave it out for warc, text, markdown, graph and index"
         );
     }
     if args.extract.is_none() && args.fields.iter().any(|name| name.trim() == "extracted") {
@@ -242,6 +244,8 @@ fn file(
         Format::Csv => table::write(export, output, &chosen(export, fields, DocumentFields::without_links))?,
         Format::Warc => warc::write(export, output)?,
         Format::Text => text::write(export, output, filter)?,
+        Format::Markdown if outfiles::is_directory(&output.path) => markdown::write_files(export, &output.path)?,
+        Format::Markdown => markdown::write(export, output)?,
         Format::Graph if args.shard_size.is_some() || output.path == Path::new("-") => {
             bail!("a graph is three files; give -o FILE.graphml and leave out --shard-size")
         }

@@ -19,6 +19,8 @@ pub fn named(args: &ExportArgs) -> Option<PathBuf> {
         Format::EsBulk | Format::Meilisearch | Format::Quickwit => &["ndjson", "jsonl", "json"],
         Format::Warc => &["warc.gz", "gz", "warc"],
         Format::Text => &["txt", "text"],
+        Format::Markdown if is_directory(output) => return Some(output.clone()),
+        Format::Markdown => &["md", "markdown"],
         Format::Graph => &["graphml", "xml"],
         Format::Index => return Some(output.clone()),
     };
@@ -31,6 +33,11 @@ pub fn named(args: &ExportArgs) -> Option<PathBuf> {
         return Some(output.clone());
     }
     Some(output.with_file_name(format!("{name}.{}", endings[0])))
+}
+
+/// Whether a path names a directory: it is one, or ends in a slash.
+pub fn is_directory(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
 }
 
 /// Additional files of the output.

@@ -167,6 +167,8 @@ fn a_killed_export_leaves_nothing_half_written() {
         ("parquet", "shards.parquet", vec!["--shard-size", "64KiB"]),
         ("warc", "pages.warc.gz", vec![]),
         ("text", "pages.txt.gz", vec![]),
+        ("markdown", "pages", vec![]),
+        ("markdown", "pages/", vec![]),
         ("graph", "pages.graphml", vec![]),
         ("es-bulk", "pages.bulk.ndjson.gz", vec![]),
         ("meilisearch", "pages.ndjson", vec![]),

@@ -8,6 +8,7 @@ pub mod export_state;
 pub mod graph;
 pub mod jsonl;
 pub mod links;
+pub mod markdown;
 mod output;
 pub mod parquet;
 pub mod table;
@@ -17,6 +18,7 @@ pub mod warc;
 pub use output::{Output, RowWriter};
 
 use suidao_extract::{Extractor, PageTree, PageTreeBuilder};
+use suidao_page::read::markdown::paragraphs;
 use suidao_store::corpus::{Catalogue, CorpusDocument, PageRole, Parts, SelectedDocument, Selection, Streamed, stream};
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{Store, StoreError};
@@ -73,7 +75,11 @@ pub fn document(
         if let Some(text) = extracted.text.filter(|_| chosen.entry.role == PageRole::Page) {
             let chars = text.chars().filter(|letter| !letter.is_whitespace()).count();
             document.chars = u32::try_from(chars).unwrap_or(u32::MAX);
-            document.text = if parts.text { text } else { String::new() };
+            document.text = match parts {
+                Parts { text: false, .. } => String::new(),
+                Parts { markdown: true, .. } => paragraphs(&text),
+                _ => text,
+            };
         }
     }
     Ok(document)

@@ -122,10 +122,15 @@ impl ParsedDocument {
     /// it or a part of it. List items begin with `- ` or their number, indented by two blanks per level; cells of a row
     /// are separated by tabs.
     pub(super) fn main_text(&self, title: &str) -> String {
+        self.main_text_with(title, &mut |_, _| {})
+    }
+
+    /// As [`Self::main_text`]; `see` gets each block of it and where it begins.
+    pub(super) fn main_text_with(&self, title: &str, see: &mut dyn FnMut(usize, usize)) -> String {
         let mut text = String::with_capacity(self.text.len() + self.text.len() / 16);
         let mut headings = 3;
         let mut row = None;
-        for block in self.blocks.iter().skip(usize::from(!title.is_empty())) {
+        for (at, block) in self.blocks.iter().enumerate().skip(usize::from(!title.is_empty())) {
             if block.region != Region::Content {
                 continue;
             }
@@ -145,6 +150,7 @@ impl ParsedDocument {
                     continue;
                 }
             }
+            see(at, start);
             row = if let BlockKind::Cell { row, column } = block.form { Some((row, column)) } else { None };
         }
         text

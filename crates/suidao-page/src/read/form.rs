@@ -26,6 +26,9 @@ pub(super) enum ElementKind {
     Row,
     Cell,
     Code,
+    Quote,
+    /// Its level, from 1.
+    Heading(u8),
     /// A picture with its caption, which may contain a table or code.
     Figure,
 }
@@ -41,6 +44,13 @@ impl ElementKind {
             local_name!("tr") => Self::Row,
             local_name!("td") | local_name!("th") => Self::Cell,
             local_name!("pre") => Self::Code,
+            local_name!("blockquote") => Self::Quote,
+            local_name!("h1") => Self::Heading(1),
+            local_name!("h2") => Self::Heading(2),
+            local_name!("h3") => Self::Heading(3),
+            local_name!("h4") => Self::Heading(4),
+            local_name!("h5") => Self::Heading(5),
+            local_name!("h6") => Self::Heading(6),
             local_name!("figure") => Self::Figure,
             _ => Self::Other,
         }
@@ -114,7 +124,11 @@ fn places(markup: &ParsedHtml) -> (Vec<TablePosition>, Vec<Count>) {
         #[allow(clippy::cast_possible_truncation)] // the builder keeps far fewer elements
         let own = at as u32;
         match element.part {
-            ElementKind::Other | ElementKind::Code | ElementKind::Figure => {}
+            ElementKind::Other
+            | ElementKind::Code
+            | ElementKind::Quote
+            | ElementKind::Heading(_)
+            | ElementKind::Figure => {}
             ElementKind::Bullets | ElementKind::Numbers(_) => {
                 (position.list, position.item) = (own, 0);
                 position.depth = (position.depth + 1).min(DEEPEST);

@@ -4,6 +4,7 @@
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
 
+use super::layout::MarkKind;
 use super::markup::{MarkupBuilder, attribute};
 use super::tokens::head;
 
@@ -76,7 +77,9 @@ impl MarkupBuilder {
 
     fn show_source(&mut self, tex: &str) {
         if !tex.trim().is_empty() {
+            let start = self.mark_start();
             self.show(&format!("${}$", tex.trim()));
+            self.mark(start, MarkKind::Formula);
         }
     }
 }

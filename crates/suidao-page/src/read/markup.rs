@@ -13,6 +13,7 @@ use super::flow::Gap;
 use super::form::ElementKind;
 use super::formula::Formula;
 use super::json_ld::JsonLd;
+use super::layout::Recorder;
 use super::links::OpenLink;
 use super::names::{is_block, is_fallback, is_skipped};
 use super::references::References;
@@ -34,7 +35,7 @@ const NAME: usize = 64;
 /// Maximum block-level elements.
 const ELEMENTS: usize = 200_000;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Element {
     /// Index of the parent; the root (0) is its own parent.
     pub(super) parent: u32,
@@ -86,15 +87,18 @@ pub(super) struct ParsedHtml {
     pub(super) cut: bool,
 }
 
-/// Parses a page. `lenient` includes hidden elements and fallbacks for scripts and players. `watch` sees each step.
+/// Parses a page. `lenient` includes hidden elements and fallbacks for scripts and players. `watch` sees each step,
+/// `recorder` gets what Markdown shows.
 pub(super) fn read(
     html: &str,
     url: &CrawlUrl,
     encoding: &'static Encoding,
     lenient: bool,
     watch: &mut dyn FnMut(&TreeStep<'_>),
+    recorder: Option<&mut Recorder>,
 ) -> ParsedHtml {
     let mut builder = MarkupBuilder::new(url, encoding, lenient);
+    builder.recorder = recorder.is_some().then(Recorder::default);
     let whole = walk(html, !lenient, |step| {
         watch(&step);
         match step {
@@ -107,7 +111,7 @@ pub(super) fn read(
         }
     });
     builder.markup.cut |= !whole;
-    builder.finish()
+    builder.finish(recorder)
 }
 
 pub(super) struct OpenElement {
@@ -138,13 +142,14 @@ pub(super) struct MarkupBuilder {
     /// White space since the last text.
     pub(super) gap: Gap,
     /// Text is hidden while the stack is longer than this.
-    hidden: Option<usize>,
+    pub(super) hidden: Option<usize>,
     /// White space is preserved while the stack is longer than this.
     pub(super) pre: Option<usize>,
     /// The open JSON-LD script.
     pub(super) script: Option<String>,
     pub(super) formula: Formula,
     pub(super) link: Option<OpenLink>,
+    pub(super) recorder: Option<Recorder>,
 }
 
 impl MarkupBuilder {
@@ -180,6 +185,7 @@ impl MarkupBuilder {
             script: None,
             formula: Formula::default(),
             link: None,
+            recorder: None,
         }
     }
 
@@ -236,7 +242,10 @@ impl MarkupBuilder {
             local_name!("link") => self.head_link(tag),
             local_name!("br") => self.line_break(),
             local_name!("hr") => self.end_block(),
-            local_name!("img") => self.image(tag),
+            local_name!("img") => {
+                self.image(tag);
+                self.record_image(tag);
+            }
             local_name!("area") => self.area(tag),
             local_name!("iframe") | local_name!("frame") => self.frame(tag),
             local_name!("title") if self.title.trim().is_empty() => self.in_title = true,
@@ -251,6 +260,7 @@ impl MarkupBuilder {
             let path = self.path(tag);
             self.markup.bylines.open(tag, depth, &self.markup.document);
             self.push(tag, self.element(), false);
+            self.record_start(tag, depth);
             return self.start_link(tag, path);
         }
         let block = is_block(&tag.name);
@@ -278,6 +288,7 @@ impl MarkupBuilder {
         }
         self.markup.bylines.open(tag, depth, &self.markup.document);
         self.push(tag, element, block);
+        self.record_start(tag, depth);
     }
 
     fn push(&mut self, tag: &Tag, element: u32, block: bool) {
@@ -290,6 +301,7 @@ impl MarkupBuilder {
     }
 
     fn end(&mut self, tag: &Tag) {
+        self.record_end(self.stack.len().saturating_sub(1));
         if self.stack.pop().is_some_and(|open| open.block) {
             self.end_block();
         }
@@ -375,9 +387,12 @@ impl MarkupBuilder {
         }
     }
 
-    fn finish(mut self) -> ParsedHtml {
+    fn finish(mut self, recorder: Option<&mut Recorder>) -> ParsedHtml {
         self.show_formula();
         self.end_link();
+        if let (Some(recorder), Some(recorded)) = (recorder, self.recorder.take()) {
+            *recorder = recorded;
+        }
         self.end_script();
         fold_into(&mut self.markup.title, &self.title);
         self.markup.cut |= self.references.is_full();

@@ -18,7 +18,9 @@ mod header;
 mod inserts;
 mod json_ld;
 mod language;
+mod layout;
 mod links;
+pub mod markdown;
 pub mod markup;
 mod media;
 pub mod names;
@@ -95,6 +97,8 @@ pub struct Parsed {
     pub listing: bool,
     /// Read from what a browser made of the page after running its scripts.
     pub rendered: bool,
+    /// Recorded for [`Self::markdown`].
+    layout: Option<layout::Layout>,
     pub defects: Vec<Defect>,
 }
 
@@ -113,15 +117,20 @@ pub fn parse(fetched: &Fetched) -> Parsed {
 
 /// [`parse`] with the directives for a robot of this name.
 pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
-    parse_both(fetched, robot, &mut |_| {})
+    parse_both(fetched, robot, &mut |_| {}, false)
 }
 
 /// [`parse`]; `watch` sees each step of the walk through HTML, with scripting.
 pub fn parse_watched(fetched: &Fetched, watch: &mut dyn FnMut(&TreeStep<'_>)) -> Parsed {
-    parse_both(fetched, ROBOT, watch)
+    parse_both(fetched, ROBOT, watch, false)
 }
 
-fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_>)) -> Parsed {
+/// [`parse_watched`] of a page that is exported as Markdown.
+pub fn parse_with_layout(fetched: &Fetched, watch: &mut dyn FnMut(&TreeStep<'_>)) -> Parsed {
+    parse_both(fetched, ROBOT, watch, true)
+}
+
+fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_>), layout: bool) -> Parsed {
     let fetched = &*fetched.as_rendered();
     let mut parsed = Parsed {
         document: ParsedDocument::default(),
@@ -144,6 +153,7 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
         published_at: None,
         listing: false,
         rendered: fetched.rendered.is_some(),
+        layout: None,
         defects: Vec::new(),
     };
     let mut robots = robots::RobotsDirectives::named(robot);
@@ -171,9 +181,10 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
         }
     } else {
         let encoding = Encoding::for_label(decoded.charset.as_bytes()).unwrap_or(UTF_8);
-        let mut markup = markup::read(&decoded.text, &fetched.url, encoding, false, watch);
+        let mut recorder = layout.then(layout::Recorder::default);
+        let mut markup = markup::read(&decoded.text, &fetched.url, encoding, false, watch, recorder.as_mut());
         if markup.document.pieces.is_empty() {
-            markup = markup::read(&decoded.text, &fetched.url, encoding, true, &mut |_| {});
+            markup = markup::read(&decoded.text, &fetched.url, encoding, true, &mut |_| {}, recorder.as_mut());
         }
         let lists = date::is_section(&fetched.url);
         let open = content::decide(&mut markup, fetched.url.host(), lists);
@@ -194,6 +205,8 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
         if markup.title.is_empty() {
             markup.title = markup.declared_title;
         }
+        let layout = |recorder| layout::Layout::of(recorder, markup.elements, &markup.block_stats, &markup.title);
+        parsed.layout = recorder.map(layout);
         parsed.document.put_title(&markup.title);
         parsed.title = markup.title;
         lang = markup.lang;

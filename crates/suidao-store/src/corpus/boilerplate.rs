@@ -1,6 +1,8 @@
 //! Boilerplate that only a comparison of a host's pages shows: first and last lines of the text, and the name of the
 //! site in titles or in place of an author.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
@@ -100,11 +102,11 @@ impl Boilerplate {
         self.hosts.get(&host).is_some_and(|repeated| !repeated.lines.is_empty())
     }
 
-    /// Removes boilerplate lines from both ends of a text; returns whether there were any.
-    pub(super) fn cut(&self, host: u32, text: &mut String) -> bool {
+    /// The text without boilerplate lines at both ends, as a range of its bytes.
+    pub(super) fn kept(&self, host: u32, text: &str) -> Range<usize> {
         let Some(HostBoilerplate { lines, .. }) = self.hosts.get(&host).filter(|repeated| !repeated.lines.is_empty())
         else {
-            return false;
+            return 0..text.len();
         };
         let (mut from, mut until) = (0, text.len());
         for _ in 0..FIRST {
@@ -123,12 +125,7 @@ impl Boilerplate {
             }
             until = from + start.saturating_sub(1);
         }
-        if (from, until) == (0, text.len()) {
-            return false;
-        }
-        text.truncate(until);
-        text.drain(..from.min(until));
-        true
+        from.min(until)..until
     }
 
     pub(super) fn title<'a>(&self, host: u32, title: &'a str) -> &'a str {
@@ -222,7 +219,8 @@ mod tests {
         let selection = Filter::default().select(&catalogue);
         // The length of a text must not depend on whether the text was requested.
         let render = |chosen: &super::super::SelectedDocument| {
-            let [whole, lean] = [true, false].map(|text| chosen.document(Parts { text, posts: true, links: false }));
+            let [whole, lean] =
+                [true, false].map(|text| chosen.document(Parts { text, posts: true, ..Parts::default() }));
             let (whole, lean) = (whole?, lean?);
             assert_eq!((lean.chars, lean.text.as_str()), (whole.chars, ""));
             Ok(whole)

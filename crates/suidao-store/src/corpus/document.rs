@@ -5,11 +5,14 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::SeenTimes;
 use suidao_page::model::{CrawlUrl, Day, Digest, Millis, Region, Relevance, TermMatch};
+use suidao_page::read::markdown::{escape, paragraphs};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// Main text; of a thread, its posts.
     pub text: bool,
+    /// The text as Markdown.
+    pub markdown: bool,
     /// Links; of a thread, those of all its pages.
     pub links: bool,
     /// Posts of a thread, its author, and the number of characters of each text.
@@ -112,6 +115,16 @@ pub struct ForumPost {
     /// Its number in the thread, from 1.
     pub floor: Option<u32>,
     pub text: String,
+}
+
+impl ForumPost {
+    /// The post under a heading with its author and time.
+    pub(super) fn markdown(&self) -> String {
+        let parts = [self.author.as_deref(), self.posted.as_deref()].into_iter().flatten();
+        let heading = escape(&parts.collect::<Vec<_>>().join(", ").replace('\n', " "));
+        let heading = if heading.is_empty() { heading } else { format!("## {heading}\n\n") };
+        heading + &paragraphs(&self.text)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

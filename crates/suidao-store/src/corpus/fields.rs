@@ -107,6 +107,6 @@ impl DocumentFields {
     /// The costly parts of a document that these fields need.
     pub fn parts(&self) -> Parts {
         let posts = ["posts", "chars", "author"].iter().any(|field| self.holds(field));
-        Parts { text: self.holds("text"), links: self.holds("links"), posts }
+        Parts { text: self.holds("text"), links: self.holds("links"), posts, ..Parts::default() }
     }
 }

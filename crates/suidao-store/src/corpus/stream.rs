@@ -80,14 +80,15 @@ impl SelectedDocument<'_> {
         let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };
         // A thread without recognisable posts is exported like any other page.
         let stated = (!posts.is_empty()).then(|| {
-            let texts: Vec<&str> =
-                posts.iter().map(|post| post.text.as_str()).filter(|text| !text.is_empty()).collect();
-            texts.join("\n\n")
+            let shown = posts.iter().filter(|post| !post.text.is_empty());
+            let text = |post: &ForumPost| if parts.markdown { post.markdown() } else { post.text.clone() };
+            shown.map(text).collect::<Vec<_>>().join("\n\n")
         });
         // If boilerplate lines are removed, the characters can be counted only in the text.
         let counts = parts.text || parts.posts && self.repeats.cuts(self.entry.host);
         let is_parsed = parts.links || counts && stated.is_none();
-        let parsed = if is_parsed { Some(read::parse_watched(&own.fetched()?, watch)) } else { None };
+        let parse = if parts.markdown { read::parse_with_layout } else { read::parse_watched };
+        let parsed = if is_parsed { Some(parse(&own.fetched()?, watch)) } else { None };
         let url = self.url()?;
         let mut links = Vec::new();
         if let Some(parsed) = parsed.as_ref().filter(|_| parts.links) {
@@ -98,14 +99,23 @@ impl SelectedDocument<'_> {
                 }
             }
         }
-        let is_thread = stated.is_some();
         // What the page of a thread names an author may be a whole line, or the author of another post.
         let byline = || self.page.author.clone().filter(|author| !self.repeats.is_site(self.entry.host, author));
         let author = posts.first().map_or_else(byline, |first| first.author.clone());
-        let mut text = stated.or(parsed.map(|parsed| parsed.text)).unwrap_or_default();
-        let is_cut = !is_thread && self.repeats.cut(self.entry.host, &mut text);
-        let counted = (is_thread || is_cut).then(|| text.chars().filter(|c| !c.is_whitespace()).count());
-        let text = if parts.text { text } else { String::new() };
+        let page_text = parsed.as_ref().map_or("", |parsed| &parsed.text);
+        let kept = self.repeats.kept(self.entry.host, page_text);
+        let is_cut = kept.len() < page_text.len();
+        let count = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
+        let counted = match &stated {
+            Some(_) => Some(posts.iter().map(|post| count(&post.text)).sum()),
+            None => is_cut.then(|| count(&page_text[kept.clone()])),
+        };
+        let text = match (stated, &parsed) {
+            _ if !parts.text => String::new(),
+            (Some(stated), _) => stated,
+            (None, Some(parsed)) if parts.markdown => parsed.markdown(kept),
+            (None, _) => page_text[kept].to_owned(),
+        };
         let PageProcessed { queued_as: entry, .. } = *self.page;
         let named =
             |position: u32| self.catalogue.entries.get(position as usize).and_then(|entry| self.names.url(entry.id));
@@ -114,7 +124,7 @@ impl SelectedDocument<'_> {
             host: url.authority().to_owned(),
             url,
             title: self.repeats.title(self.entry.host, &self.page.title).to_owned(),
-            chars: counted.map_or(self.page.sketch.chars, |chars| u32::try_from(chars).unwrap_or(u32::MAX)),
+            chars: counted.map_or(self.page.sketch.chars, |chars: usize| u32::try_from(chars).unwrap_or(u32::MAX)),
             text,
             language: self.page.language.as_deref().map(|code| language_tag(code).to_owned()),
             author,
@@ -342,7 +352,7 @@ mod tests {
             .collect();
         let pages: Vec<(&str, &str)> = urls.iter().zip(&html).map(|(u, h)| (u.as_str(), h.as_str())).collect();
         let store = crawl(root.path(), &pages);
-        let all = documents(&store, Parts { text: true, links: true, posts: true }).unwrap();
+        let all = documents(&store, Parts { text: true, links: true, posts: true, ..Parts::default() }).unwrap();
         assert_eq!(all.iter().map(|document| document.url.as_str()).collect::<Vec<_>>(), urls);
         let (first, last) = (&all[0], &all[299]);
         assert_eq!((&first.found_on, first.anchor.as_str(), first.depth), (&None, "", 0));
@@ -363,7 +373,7 @@ mod tests {
     fn a_page_that_came_again_is_the_document_that_it_was() {
         let root = tempfile::tempdir().unwrap();
         let before = crawl(root.path(), &[("http://a.cn/1", "<p>足球"), ("http://a.cn/2", "<p>篮球")]);
-        let all = Parts { text: true, links: true, posts: true };
+        let all = Parts { text: true, links: true, posts: true, ..Parts::default() };
         let documents_before = documents(&before, all).unwrap();
         let settled = before.batch(0).unwrap().batch;
         drop(before);

@@ -167,7 +167,7 @@ mod tests {
     fn documents(store: &Store) -> (Catalogue, Vec<(CorpusDocument, usize)>) {
         let catalogue = Catalogue::read(store).unwrap();
         let mut documents = Vec::new();
-        let parts = Parts { text: true, links: true, posts: true };
+        let parts = Parts { text: true, links: true, posts: true, ..Parts::default() };
         let render = |chosen: &SelectedDocument| Ok((chosen.document(parts)?, chosen.responses.len()));
         let selection = Filter::default().select(&catalogue);
         stream(store, &catalogue, &selection, render, |made| {

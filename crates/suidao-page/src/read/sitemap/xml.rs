@@ -249,7 +249,7 @@ fn plain(text: &str) -> String {
     let mut plain = String::new();
     if text.contains('<') || text.contains('&') {
         let nowhere = CrawlUrl::parse("http://a/").expect("a URL");
-        fold_into(&mut plain, &markup::read(text, &nowhere, UTF_8, true, &mut |_| {}).document.text);
+        fold_into(&mut plain, &markup::read(text, &nowhere, UTF_8, true, &mut |_| {}, None).document.text);
     } else {
         fold_into(&mut plain, text);
     }
