@@ -252,6 +252,7 @@ fn part_lexicon(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::CrawlUrl;
 
     fn options() -> LearnOptions {
         LearnOptions {
