@@ -37,8 +37,6 @@ struct DryRun {
     seeds: Vec<PlannedSeed>,
     requests: Vec<PlannedRequest>,
     summary: DryRunSummary,
-    in_flight: usize,
-    most: usize,
     output: String,
 }
 
@@ -145,8 +143,6 @@ impl DryRun {
                 stop,
                 config: config.without_secrets(),
             },
-            in_flight: config.crawl.in_flight,
-            most,
             output: directory.root().display().to_string(),
         })
     }
@@ -176,10 +172,10 @@ impl Display for DryRun {
         writeln!(
             out,
             "#\n# first requests, {} at a time, assuming 0.1 s per response and no new links:",
-            self.in_flight
+            config.crawl.in_flight
         )?;
         let is_robots = |request: &PlannedRequest| matches!(request.step, PlannedStep::Robots { .. });
-        for chunk in self.requests.chunk_by(|one, next| is_robots(one) && is_robots(next)).take(self.most) {
+        for chunk in self.requests.chunk_by(|one, next| is_robots(one) && is_robots(next)) {
             let PlannedRequest { rank, after_ms, step } = &chunk[0];
             write!(out, "# {rank:>4} {:>7.1} s  ", *after_ms as f64 / 1_000.0)?;
             match step {

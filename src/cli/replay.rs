@@ -172,12 +172,10 @@ impl Run<'_> {
     fn details(&self, web: &OpenedWeb, rows: Vec<Cutoff>) -> Replayed<'_> {
         let settings = crawl_settings(self.config, self.topic);
         let all = self.judge.relevant();
-        let row = |Cutoff { pages, relevant, hosts }: Cutoff| ReplayRow {
-            pages,
-            relevant,
-            harvest_rate: share(relevant, pages),
-            recall: all.map(|all| share(relevant, all)),
-            hosts_relevant: hosts,
+        let row = |at: Cutoff| ReplayRow {
+            harvest_rate: share(at.relevant, at.pages),
+            recall: all.map(|all| share(at.relevant, all)),
+            at,
         };
         Replayed {
             web: web.name.to_string(),
@@ -209,11 +207,10 @@ struct Replayed<'a> {
 /// The judge's counts after a number of pages.
 #[derive(Serialize)]
 struct ReplayRow {
-    pages: u64,
-    relevant: u64,
+    #[serde(flatten)]
+    at: Cutoff,
     harvest_rate: f64,
     recall: Option<f64>,
-    hosts_relevant: u64,
 }
 
 impl Display for RunSummary<'_, Replayed<'_>> {
@@ -240,10 +237,10 @@ impl Display for RunSummary<'_, Replayed<'_>> {
             "recall",
             "relevant hosts",
         )?;
-        for ReplayRow { pages, relevant, harvest_rate, recall, hosts_relevant } in cutoffs {
+        for ReplayRow { at: Cutoff { pages, relevant, hosts }, harvest_rate, recall } in cutoffs {
             let recall = recall.map_or("-".to_owned(), |share| format!("{:.1}%", 100.0 * share));
             let rate = 100.0 * harvest_rate;
-            writeln!(out, "{pages:>7}{relevant:>10}{rate:>13.1}%{recall:>9}{hosts_relevant:>16}")?;
+            writeln!(out, "{pages:>7}{relevant:>10}{rate:>13.1}%{recall:>9}{hosts:>16}")?;
         }
         let progress = &self.report.progress;
         let why = match self.report.stop {

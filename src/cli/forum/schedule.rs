@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::forum::map;
-use suidao::forum::schedule::{Horizon, ScheduleMethod};
-use suidao::html::count;
+use suidao::forum::schedule::ScheduleMethod;
 use suidao::model::ForumMap;
-use suidao::report::{Timetable, TimetableOptions, clock, timetable};
+use suidao::report::{TimetableOptions, timetable};
 use suidao::store::directory::write_whole;
 use suidao::store::{CrawlDirectory, Store, plain_file};
 
@@ -27,9 +26,6 @@ pub struct ScheduleArgs {
     /// Visits per day, all boards together [default: 8 per board]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     pub per_day: Option<u32>,
-    /// How to count the delay of posts after the last visit of a day
-    #[arg(long, value_parser = one_of::<Horizon>(), default_value_t = Horizon::Periodic)]
-    pub horizon: Horizon,
     /// SVG image to draw posts and visits in
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -41,7 +37,7 @@ pub struct ScheduleArgs {
 pub fn run(args: &ScheduleArgs, verbosity: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
-    let options = TimetableOptions { method: args.method, per_day: args.per_day, horizon: args.horizon };
+    let options = TimetableOptions { method: args.method, per_day: args.per_day };
     let Some(plan) = timetable(&store, understood(&directory)?, options)? else {
         bail!("{}: contains no forum board; crawl a forum into it with `suidao forum crawl`", args.directory.display());
     };
@@ -57,7 +53,7 @@ pub fn run(args: &ScheduleArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&plan)?);
     } else {
-        print(&plan)?;
+        outln!("{}", plan.to_string().trim_end());
     }
     Ok(Exit::Done)
 }
@@ -70,30 +66,4 @@ fn understood(directory: &CrawlDirectory) -> Result<Option<ForumMap>> {
     }
     let text = plain_file::read_text(&path, plain_file::LARGE)?;
     map::parse(&text).map(Some).with_context(|| path.display().to_string())
-}
-
-fn print(plan: &Timetable) -> Result<()> {
-    let days = if plan.days == 1 { String::new() } else { format!(" in cycles of {} days", plan.days) };
-    outln!(
-        "{} boards, {} visits per day, method {}{days}; times in UTC{}",
-        plan.boards.len(),
-        plan.per_day,
-        plan.method,
-        plan.offset
-    );
-    for board in &plan.boards {
-        let delay = board.mean_delay.map_or(String::new(), |delay| format!(", mean delay {delay:.1} h"));
-        outln!("\n{}", board.name);
-        outln!(
-            "  weight {:.1} ({:.1} threads, {:.1} replies per day), {}{delay}",
-            board.weight,
-            board.new,
-            board.replied,
-            count(board.instants.len(), "visit", "visits")
-        );
-        for line in board.instants.chunks(12) {
-            outln!("  {}", line.iter().map(|instant| clock(*instant)).collect::<Vec<_>>().join(" "));
-        }
-    }
-    Ok(())
 }

@@ -8,10 +8,10 @@ use suidao::html::count;
 use suidao::store::directory::write_whole;
 use suidao::topic::{Background, LearnOptions, Lexicon, Method, RemovedTerms, Sample, learn, learn_from_keywords};
 
-use super::samples::Fetching;
 use super::{lists, samples};
 use crate::cli::Verbosity;
 use crate::cli::names::one_of;
+use crate::cli::network::NetworkArgs;
 
 #[derive(Args)]
 pub struct BuildArgs {
@@ -24,7 +24,7 @@ pub struct BuildArgs {
     #[command(flatten)]
     source: Source,
     #[command(flatten)]
-    fetch: Fetching,
+    network: NetworkArgs,
     /// Ordinary pages, preferably of the samples' hosts: a folder, a crawl directory or a WARC file; samples in it are ignored
     /// [default: built-in word counts, or pages fetched with --urls]
     #[arg(long, value_name = "PATH", help_heading = "Input", verbatim_doc_comment)]
@@ -53,7 +53,7 @@ struct Source {
     /// WARC file of sample pages
     #[arg(long, value_name = "FILE", help_heading = "Input", conflicts_with_all = ["urls", "crawl"])]
     warc: Option<PathBuf>,
-    /// File of sample page URLs, one per line, to fetch with the usual politeness
+    /// File of sample page URLs, one per line, to fetch as in a crawl
     #[arg(long, value_name = "FILE", help_heading = "Input", conflicts_with = "crawl")]
     urls: Option<PathBuf>,
     /// Crawl directory: up to 500 of its documents
@@ -80,7 +80,7 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
     let samples = match (&source.pages, &source.warc, &source.urls, &source.crawl) {
         (Some(path), ..) => Some((path, samples::from_folder(path)?)),
         (_, Some(path), ..) => Some((path, samples::from_warc(std::slice::from_ref(path))?)),
-        (_, _, Some(path), _) => Some((path, samples::from_urls(path, &args.fetch, verbosity)?)),
+        (_, _, Some(path), _) => Some((path, samples::from_urls(path, &args.network, verbosity)?)),
         (.., Some(path)) => {
             let found = samples::from_documents(path, source.relevant)?;
             of_crawl = found.background;
@@ -95,7 +95,7 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
     let background = match (&args.background, &samples) {
         (Some(path), _) => Background::from_samples(samples::from_path(path)?),
         (None, Some((_, found))) if source.urls.is_some() && args.around > 0 => {
-            Background::from_samples(samples::around(found, args.around, &args.fetch, verbosity)?)
+            Background::from_samples(samples::around(found, args.around, &args.network, verbosity)?)
         }
         _ if !of_crawl.is_empty() => Background::from_samples(of_crawl),
         _ => Background::built_in(),

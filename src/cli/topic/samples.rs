@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
 use rayon::prelude::*;
-use suidao::config::Config;
 use suidao::corpus::{Catalogue, TopicSamples};
 use suidao::crawl::StopConditions;
 use suidao::live::{self, Job};
@@ -16,6 +14,7 @@ use suidao::store::{CrawlDirectory, Responses, Store};
 use suidao::topic::{Lexicon, Sample, Topic};
 
 use crate::cli::Verbosity;
+use crate::cli::network::NetworkArgs;
 use crate::cli::screen::Screen;
 
 /// Limit of decoded bodies.
@@ -29,23 +28,6 @@ const DOCUMENTS: usize = 500;
 
 /// Maximum requests for each wanted document of a host, because a site may consist of listings.
 const REQUESTS: usize = 3;
-
-/// How `--urls` fetches.
-#[derive(Args)]
-pub struct Fetching {
-    /// With --urls: your e-mail address or URL for site owners
-    #[arg(long, value_name = "CONTACT", requires = "urls", help_heading = "Politeness")]
-    contact: Option<String>,
-    /// With --urls: HTTP proxy
-    #[arg(long, value_name = "URL", requires = "urls", help_heading = "Network")]
-    proxy: Option<String>,
-    /// With --urls: allow requests to private and loopback addresses
-    #[arg(long, requires = "urls", help_heading = "Network")]
-    allow_private: bool,
-    /// With --urls: override one configuration key; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE", requires = "urls", help_heading = "Input")]
-    sets: Vec<String>,
-}
 
 /// Pages of a folder, a crawl directory or a WARC file.
 pub fn from_path(path: &Path) -> Result<Vec<Sample>> {
@@ -156,12 +138,12 @@ pub fn from_warc(paths: &[PathBuf]) -> Result<Vec<Sample>> {
 }
 
 /// Samples fetched from a list of URLs.
-pub fn from_urls(path: &Path, fetching: &Fetching, verbosity: Verbosity) -> Result<Vec<Sample>> {
-    fetch(crate::cli::inputs::urls(path, "list of sample pages")?, fetching, verbosity, "sample pages")
+pub fn from_urls(path: &Path, network: &NetworkArgs, verbosity: Verbosity) -> Result<Vec<Sample>> {
+    fetch(crate::cli::inputs::urls(path, "list of sample pages")?, network, verbosity, "sample pages")
 }
 
 /// About `most` documents of each of the samples' hosts, breadth first from its home page and the samples.
-pub fn around(samples: &[Sample], most: usize, fetching: &Fetching, verbosity: Verbosity) -> Result<Vec<Sample>> {
+pub fn around(samples: &[Sample], most: usize, network: &NetworkArgs, verbosity: Verbosity) -> Result<Vec<Sample>> {
     let mut hosts: Vec<Host> = Vec::new();
     for home in samples.iter().filter_map(|sample| sample.url.as_ref()?.join("/").ok()) {
         if !hosts.iter().any(|host| host.home == home) {
@@ -171,7 +153,7 @@ pub fn around(samples: &[Sample], most: usize, fetching: &Fetching, verbosity: V
     let mut known: HashSet<CrawlUrl> = samples.iter().filter_map(|sample| sample.url.clone()).collect();
     let homes = hosts.iter().map(|host| &host.home);
     let homes: Vec<CrawlUrl> = homes.filter(|home| known.insert((*home).clone())).cloned().collect();
-    let mut found = fetch(homes, fetching, verbosity, "home pages")?;
+    let mut found = fetch(homes, network, verbosity, "home pages")?;
     let mut sources: Vec<Sample> = found.iter().chain(samples).cloned().collect();
     loop {
         let wanted: Vec<usize> = hosts.iter().map(|host| host.wanted(most)).collect();
@@ -188,7 +170,7 @@ pub fn around(samples: &[Sample], most: usize, fetching: &Fetching, verbosity: V
         if next.is_empty() {
             return Ok(found);
         }
-        sources = fetch(next, fetching, verbosity, "background pages")?;
+        sources = fetch(next, network, verbosity, "background pages")?;
         for page in sources.iter().filter(|page| !page.listing) {
             if let Some(host) = hosts.iter_mut().find(|host| host.home.host() == page.host) {
                 host.documents += 1;
@@ -213,16 +195,10 @@ impl Host {
 }
 
 /// Fetches pages by a crawl of only the seeds, with all politeness.
-fn fetch(seeds: Vec<CrawlUrl>, fetching: &Fetching, verbosity: Verbosity, what: &str) -> Result<Vec<Sample>> {
-    let mut config = Config::load(None, &fetching.sets)?;
+fn fetch(seeds: Vec<CrawlUrl>, network: &NetworkArgs, verbosity: Verbosity, what: &str) -> Result<Vec<Sample>> {
+    let mut config = network.load()?;
     config.limits.depth = Some(0);
-    config.fetch.contact.clone_from(&fetching.contact);
-    config.fetch.proxy.clone_from(&fetching.proxy);
-    config.fetch.allow_private |= fetching.allow_private;
-    config.check()?;
-    if config.fetch.contact.is_none() && !verbosity.quiet {
-        errln!("warning: no contact is set, so site owners cannot reach you; set --contact");
-    }
+    network.remind(&config, verbosity);
     let scratch =
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));

@@ -73,6 +73,8 @@ impl RelevanceJudge {
 pub struct Cutoff {
     pub pages: u64,
     pub relevant: u64,
+    /// Hosts with a relevant page.
+    #[serde(rename = "hosts_relevant")]
     pub hosts: u64,
 }
 

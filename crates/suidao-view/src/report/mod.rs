@@ -15,4 +15,4 @@ mod tunnels;
 pub use facts::ReportFacts;
 pub use gather::gather;
 pub use page::page;
-pub use timetable::{BoardPlan, Timetable, TimetableOptions, clock, timetable};
+pub use timetable::{BoardPlan, Timetable, TimetableOptions, timetable};

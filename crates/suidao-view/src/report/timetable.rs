@@ -1,6 +1,7 @@
 //! When to visit the boards of a forum: their activity from the log, a plan, and a drawing of both.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 
 use serde::Serialize;
 
@@ -17,13 +18,11 @@ pub struct TimetableOptions {
     pub method: ScheduleMethod,
     /// Visits a day, all boards together; by default eight for each.
     pub per_day: Option<u32>,
-    pub horizon: Horizon,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Timetable {
     pub method: ScheduleMethod,
-    pub horizon: Horizon,
     /// Visits a day, all boards together.
     pub per_day: u32,
     /// Days until the plan repeats.
@@ -82,12 +81,12 @@ pub fn timetable(
     let statistics: Vec<_> = means.iter().map(|(_, statistics)| *statistics).collect();
     let per_day = options.per_day.unwrap_or(VISITS_A_DAY.saturating_mul(statistics.len() as u32));
     let days = cycle(statistics.len(), per_day);
-    let plan = Planner::new(&statistics, options.horizon).plan(per_day, options.method, Importance::Equal);
+    let plan = Planner::new(&statistics, Horizon::Periodic).plan(per_day, options.method, Importance::Equal);
     let boards = means.iter().zip(plan).map(|((board, statistics), instants)| {
         let url = urls.get(board).cloned().unwrap_or_default();
         let name = names.get(&*url).filter(|name| !name.is_empty()).map_or(url.clone(), |name| (*name).to_owned());
         let profile = statistics.profile();
-        let delay = mean_delay(&profile, &instants, options.horizon);
+        let delay = mean_delay(&profile, &instants, Horizon::Periodic);
         BoardPlan {
             url,
             name,
@@ -103,12 +102,41 @@ pub fn timetable(
     let sign = if east < 0 { '-' } else { '+' };
     Ok(Some(Timetable {
         method: options.method,
-        horizon: options.horizon,
         per_day,
         days,
         offset: format!("{sign}{hours:02}:{minutes:02}"),
         boards: boards.collect(),
     }))
+}
+
+impl Display for Timetable {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let days = if self.days == 1 { String::new() } else { format!(" in cycles of {} days", self.days) };
+        writeln!(
+            out,
+            "{} boards, {} visits per day, method {}{days}; times in UTC{}",
+            self.boards.len(),
+            self.per_day,
+            self.method,
+            self.offset
+        )?;
+        for board in &self.boards {
+            let delay = board.mean_delay.map_or(String::new(), |delay| format!(", mean delay {delay:.1} h"));
+            writeln!(
+                out,
+                "\n{}\n  weight {:.1} ({:.1} threads, {:.1} replies per day), {}{delay}",
+                board.name,
+                board.weight,
+                board.new,
+                board.replied,
+                count(board.instants.len(), "visit", "visits")
+            )?;
+            for line in board.instants.chunks(12) {
+                writeln!(out, "  {}", line.iter().map(|instant| clock(*instant)).collect::<Vec<_>>().join(" "))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn last_map(store: &Store) -> Result<Option<ForumMap>, StoreError> {
@@ -141,7 +169,7 @@ fn urls(store: &Store, wanted: &[UrlId]) -> Result<BTreeMap<UrlId, String>, Stor
 }
 
 /// `7:05`; of a later day of a plan `day 2 7:05`.
-pub fn clock(instant: f64) -> String {
+fn clock(instant: f64) -> String {
     let minutes = (instant * 60.0).round() as u64;
     let (day, minutes) = (minutes / 1440, minutes % 1440);
     let of_day = format!("{}:{:02}", minutes / 60, minutes % 60);
@@ -181,8 +209,7 @@ mod tests {
     };
     use suidao_store::store::{CrawlDirectory, Meta, Record};
 
-    const OPTIONS: TimetableOptions =
-        TimetableOptions { method: ScheduleMethod::Sqrt, per_day: None, horizon: Horizon::Periodic };
+    const OPTIONS: TimetableOptions = TimetableOptions { method: ScheduleMethod::Sqrt, per_day: None };
     const DAY: i64 = 86_400;
 
     /// A crawl of two boards, one of them busy at nine in the morning, with one thread that gets this many replies a day.
