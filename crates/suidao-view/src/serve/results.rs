@@ -106,14 +106,19 @@ fn facets(site: &SearchSite, params: &SearchParams, answer: &SearchAnswer) -> Ve
     ];
     for (field, values) in &facets.extracted {
         let values = values.iter().take(MAX_FACET_VALUES).filter_map(|(value, pages)| {
-            // The query may have it already.
-            let narrowed = site.index.with_value(&params.q, field, value)?;
-            let link = params.with(|params| params.q = narrowed).link("/search");
+            let clause = format!("{field}:\"{}\"", value.replace(['"', '＂'], " "));
+            let (q, is_chosen) = match site.index.with_value(&params.q, field, value) {
+                Some(narrowed) => (narrowed, false),
+                None if params.q.contains(&clause) => (params.q.replacen(&clause, "", 1).trim().to_owned(), true),
+                // The name of the field has another meaning in a query.
+                None => return None,
+            };
+            let link = params.with(|params| params.q = q).link("/search");
             let mut shown: String = value.chars().take(MAX_VALUE_CHARS).collect();
             if shown.len() < value.len() {
                 shown.push('…');
             }
-            Some((shown, link, false, *pages))
+            Some((shown, link, is_chosen, *pages))
         });
         groups.push((field.clone(), values.collect()));
     }
