@@ -98,7 +98,7 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let job = Job { offered, ..Job::new(topic, seeds, config, directory) };
     if let Some(most) = args.dry_run {
         args.operating.address(&job.config)?;
-        return dry_run::show(&job, most, args.json, verbosity.verbose > 0);
+        return dry_run::crawl(&job, most, args.json, verbosity.verbose > 0);
     }
     let mut screen = Screen::new(verbosity, args.json, job.config.goals());
     let report = args.operating.run(&job, verbosity, |news| screen.report(news));

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use suidao::config::Config;
-use suidao::html::thousands;
 use suidao::model::number;
+use suidao::plan::request_limit;
 
 pub fn show(config: &Config, as_json: bool) -> Result<()> {
     if as_json {
@@ -12,14 +12,6 @@ pub fn show(config: &Config, as_json: bool) -> Result<()> {
         outln!("{}", in_force(config)?);
     }
     Ok(())
-}
-
-/// The default limit of requests as a comment; empty if there is none.
-pub fn request_limit(config: &Config) -> String {
-    let derived = config.limits.most_requests(config.limits.pages).filter(|_| config.limits.requests.is_none());
-    derived.map_or_else(String::new, |most| {
-        format!("# limits.requests is not set: {}, ten per page of limits.pages, plus 1,000\n", thousands(most))
-    })
 }
 
 /// Every key and its value as TOML; a key without a value, which TOML cannot express, as a comment.

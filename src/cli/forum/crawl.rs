@@ -66,7 +66,7 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let job = job(args, verbosity)?;
     if let Some(most) = args.dry_run {
         args.operating.address(&job.config)?;
-        return dry_run::show(&job, most, args.json, verbosity.verbose > 0);
+        return dry_run::crawl(&job, most, args.json, verbosity.verbose > 0);
     }
     let mut screen = Screen::new(verbosity, false, job.config.goals());
     screen.scored = args.lexicon.is_some();
@@ -103,10 +103,8 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
         (_, Exploration::Failed(_) | Exploration::Unfinished) => Exit::Incomplete,
         (Some(Stop::OnlyUnreachable | Stop::RequestLimit), _) => Exit::Incomplete,
         // Boards are watched until a stop condition is met.
-        (Some(stop), _) if job.watch.is_some() => match stop {
-            Stop::FrontierEmpty => Exit::Incomplete,
-            _ => Exit::Done,
-        },
+        (Some(Stop::FrontierEmpty), _) if job.watch.is_some() => Exit::Incomplete,
+        _ if job.watch.is_some() => Exit::Done,
         // Unreadable pages mean that the goal was missed.
         _ if tally.unread > 0 || tally.index_pages == 0 => Exit::Incomplete,
         _ => Exit::Done,

@@ -1,7 +1,5 @@
 //! `suidao refresh`: revisits the pages of a crawl within a budget.
 
-mod plan;
-
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +13,7 @@ use suidao::crawl::StopConditions;
 use suidao::html::{count, thousands};
 use suidao::live::Job;
 use suidao::model::{Budget, Stop};
+use suidao::plan::why_none_is_due;
 use suidao::revisit::settings::RevisitPolicy;
 use suidao::revisit::tally::RoundTally;
 use suidao::store::{CrawlDirectory, Meta, Store, date, refreshes};
@@ -25,7 +24,7 @@ use super::network::NetworkArgs;
 use super::operate::OperatingArgs;
 use super::screen::Screen;
 use super::summary::RunSummary;
-use super::{Exit, Verbosity, inputs};
+use super::{Exit, Verbosity, dry_run, inputs};
 
 /// Revisit the pages of a crawl that have probably changed, and fetch promising pages that they newly link to; the same command resumes a round.
 #[derive(Args)]
@@ -76,7 +75,7 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
     let budget = args.budget(&config);
     let job = Job { refresh: Some(budget), ..Job::new(Arc::new(topic), Vec::new(), config, directory) };
     if args.dry_run {
-        return plan::show(&job, args.json);
+        return dry_run::refresh(&job, args.json);
     }
     args.network.remind(&job.config, verbosity);
     let mut screen = Screen::new(verbosity, args.json, StopConditions::default());
@@ -148,7 +147,7 @@ impl Display for RunSummary<'_, RefreshRound<'_>> {
             Some(_) => "Round finished: nothing is left to request.",
         })?;
         if round.due == 0 && self.report.stop.is_some() {
-            write!(out, " {}", plan::why_none_is_due(&self.config.refresh, self.report.next_due))?;
+            write!(out, " {}", why_none_is_due(&self.config.refresh, self.report.next_due))?;
         }
         let unanswered = match round.unanswered {
             0 => String::new(),

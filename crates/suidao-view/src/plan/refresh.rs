@@ -1,55 +1,39 @@
-//! `suidao refresh --dry-run`: the pages that a round would revisit, and why.
+//! The pages that a round of a refresh would revisit, and why.
 
 use std::fmt::{self, Display, Formatter};
 
-use anyhow::{Context, Result};
 use serde::Serialize;
-use serde_json::json;
-use suidao::crawl::PlannedVisit;
-use suidao::html::{count, thousands};
-use suidao::live::{self, Job};
-use suidao::model::{Budget, CrawlUrl, Millis, number, span};
-use suidao::revisit::history::{Histories, Tracked, days};
-use suidao::revisit::settings::{RefreshSettings, RevisitPolicy};
-use suidao::store::{Store, moment};
 
-use super::super::Exit;
+use crate::html::{count, thousands};
+use suidao_crawl::crawl::PlannedVisit;
+use suidao_crawl::revisit::history::{Histories, Tracked, days};
+use suidao_crawl::revisit::settings::{RefreshSettings, RevisitPolicy};
+use suidao_live::live::{self, Job};
+use suidao_page::model::{Budget, CrawlUrl, Millis, span};
+use suidao_store::store::{Store, StoreError, moment};
 
 /// Maximum number of pages and of new URLs on the screen.
 const SHOWN: (usize, usize) = (40, 10);
 
-pub fn show(job: &Job, json: bool) -> Result<Exit> {
-    let plan = RefreshPlan::of(job)?;
-    if !json {
-        outln!("{}", plan.to_string().trim_end());
-        return Ok(Exit::Done);
-    }
-    for (at, page) in plan.pages.iter().enumerate() {
-        let page = number::rounded(serde_json::to_value(page)?);
-        outln!("{}", json!({ "rank": at + 1, "within_share": at < plan.owed, "page": page }));
-    }
-    for url in &plan.waiting {
-        outln!("{}", number::rounded(json!({ "discover": url })));
-    }
-    Ok(Exit::Done)
-}
-
-struct RefreshPlan {
+/// What a round would do. As text for people; the pages and URLs are also for programs.
+pub struct RefreshPlan {
     /// The best first.
-    pages: Vec<DuePage>,
+    pub pages: Vec<DuePage>,
     /// Queued URLs for the share of discovery.
-    waiting: Vec<QueuedUrl>,
-    /// Requests of the round, and those of them for known pages.
+    pub waiting: Vec<QueuedUrl>,
+    /// Requests of the round.
     most: usize,
-    owed: usize,
+    /// Those of them for known pages.
+    pub owed: usize,
     known: usize,
     not_due: NotDue,
     next_due: Option<Millis>,
     settings: RefreshSettings,
 }
 
+/// A known page, and what a visit is worth.
 #[derive(Serialize)]
-struct DuePage {
+pub struct DuePage {
     url: CrawlUrl,
     value: f64,
     days_ago: f64,
@@ -67,8 +51,9 @@ struct DuePage {
     missing: bool,
 }
 
+/// A URL that was never fetched.
 #[derive(Serialize)]
-struct QueuedUrl {
+pub struct QueuedUrl {
     url: CrawlUrl,
     priority: f32,
     #[serde(skip)]
@@ -76,7 +61,11 @@ struct QueuedUrl {
 }
 
 impl RefreshPlan {
-    fn of(job: &Job) -> Result<Self> {
+    /// The plan of a job that refreshes.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the crawl cannot be read.
+    pub fn of(job: &Job) -> Result<Self, StoreError> {
         let settings = job.config.refresh.clone();
         let mut crawl = live::machine(job);
         for record in Store::open(&job.directory)?.batches() {
@@ -89,7 +78,8 @@ impl RefreshPlan {
         };
         let most = usize::try_from(requests).unwrap_or(usize::MAX);
         let planned = crawl.plan(now, most);
-        let histories = crawl.histories().context("the crawl has no visit histories")?;
+        let none = Histories::default();
+        let histories = crawl.histories().unwrap_or(&none);
         let failing: Vec<Box<str>> = crawl.unreached(usize::MAX).hosts.into_iter().map(|(host, _)| host).collect();
         let waiting = if settings.discovery > 0.0 { crawl.waiting(most) } else { Vec::new() };
         let queued = |(url, priority): (CrawlUrl, f32)| {
