@@ -11,7 +11,7 @@ pub use suidao_lab::{eval, experiments, recorded, world};
 pub use suidao_live::{config, fetch, import, live};
 pub use suidao_page::{model, read, seeded_rng, text, topic, visible};
 pub use suidao_store::{corpus, store};
-pub use suidao_view::{html, link_graph, listen, plan, plot, report, serve, status};
+pub use suidao_view::{html, link_graph, listen, messages, plan, plot, report, serve, status};
 
 #[cfg(test)]
 mod fuzz;

@@ -222,6 +222,15 @@ fn refuse_what_does_not_go_together(args: &ExportArgs) -> Result<()> {
     if args.extract.is_some() && matches!(args.format, Format::Warc | Format::Graph) {
         bail!("--extract works with formats that have fields or text; leave it out for warc and graph");
     }
+    let needs_file = args.shard_size.is_none() && !matches!(args.format, Format::Index | Format::Markdown);
+    if let Some(output) = args.output.as_ref().filter(|output| needs_file && outfiles::is_directory(output)) {
+        bail!(
+            "{}: is a directory, but {} writes a file; give the path of a file, or add --shard-size SIZE to the formats \
+             that have shards",
+            output.display(),
+            args.format.name()
+        );
+    }
     if args.format == Format::Index && args.since.is_some() {
         bail!("an index is always rebuilt completely; leave out --since");
     }

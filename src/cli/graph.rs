@@ -10,6 +10,7 @@ use suidao::model::number;
 use suidao::store::directory::write_whole;
 
 use super::export::with_progress;
+use super::report::language;
 use super::{Exit, Verbosity, inputs};
 
 /// Show the link graph of a crawl: islands of relevant pages, and the tunnels and gates that lead to them.
@@ -40,7 +41,7 @@ pub fn run(args: &GraphArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     if let Some(path) = &args.output {
         let is_dot = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("dot"));
-        let text = if is_dot { dot(&facts) } else { page(&facts) };
+        let text = if is_dot { dot(&facts) } else { page(&facts, language()) };
         write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
         infoln!(verbosity, "Wrote {}", path.display());
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 use suidao::html::thousands;
+use suidao::messages::Lang;
 use suidao::report::{gather, page};
 use suidao::store::directory::{write_own, write_whole};
 use suidao::store::{CrawlDirectory, plain_file};
@@ -36,6 +37,7 @@ pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
         outln!("{}", serde_json::to_string_pretty(&facts)?);
         return Ok(Exit::Done);
     }
+    let lang = language();
     let output = match &args.output {
         Some(output) => output.clone(),
         // In the current directory if the crawl directory is read-only.
@@ -47,16 +49,21 @@ pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
         None => directory.root().join("report.html"),
     };
     if output == Path::new("-") {
-        outln!("{}", page(&facts).trim_end());
+        outln!("{}", page(&facts, lang).trim_end());
         return Ok(Exit::Done);
     }
-    let text = page(&facts);
+    let text = page(&facts, lang);
     match args.output {
         Some(_) => write_whole(&output, |out| Ok(out.write_all(text.as_bytes())?))?,
         None => write_own(&output, |out| Ok(out.write_all(text.as_bytes())?))?,
     }
     infoln!(verbosity, "Wrote {} ({} pages)", output.display(), thousands(facts.counts.pages));
     Ok(Exit::Done)
+}
+
+/// The language of the pages that are written: that of the user's locale.
+pub fn language() -> Lang {
+    Lang::of_locale(["LC_ALL", "LC_MESSAGES", "LANG"].map(|name| std::env::var(name).ok()))
 }
 
 /// `summary.json`; a killed crawl may have none.

@@ -204,10 +204,14 @@ fn the_search_page_lists_values_that_narrow_it_down() {
         all(html, "aside a").into_iter().filter(|(text, _)| text == value).map(|(_, link)| link).collect()
     };
     let items = |html: &Html| all(html, "aside li").iter().filter(|(text, _)| *text == format!("{value} 10")).count();
-    assert_eq!((links(&html).len(), items(&html)), (1, 2), "of next, not of lang");
+    assert_eq!((links(&html).len(), items(&html)), (1, 1), "of next, not of lang");
     let narrowed = get(links(&html)[0].as_deref().unwrap());
     assert_eq!(all(&narrowed, "h1")[0].0, format!("10 pages for “next:\"{value}\"”"));
-    assert_eq!((links(&narrowed).len(), items(&narrowed)), (0, 2));
+    assert_eq!((links(&narrowed).len(), items(&narrowed)), (0, 0));
+    // The link of a chosen value removes it.
+    let chosen = all(&narrowed, "aside a[aria-current]");
+    assert_eq!((chosen.len(), chosen[0].0.as_str()), (1, format!("{value} ×").as_str()));
+    assert_eq!(all(&get(chosen[0].1.as_deref().unwrap()), "h1"), all(&html, "h1"));
     // It is added to the query, and every link finds something.
     let html = get("/search?q=%E9%A1%B9&lang=zh");
     let links = all(&html, "aside a");

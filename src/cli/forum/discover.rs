@@ -43,6 +43,9 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     let config = args.network.load()?;
     let start = start(&args.url)?;
     let output = args.output.clone().unwrap_or_else(|| format!("{}.forum.toml", start.host()).into());
+    if output.is_dir() {
+        bail!("{} is a directory; give the path of a file with -o", output.display());
+    }
     if output.exists() {
         bail!("{} already exists and may contain corrections; delete it or choose another -o", output.display());
     }

@@ -204,11 +204,10 @@ impl Explorer {
         if left.is_empty() || tried >= wanted {
             return if passed * 2 > checked && enough > 0 { Judged::Boards(sure, passed) } else { Judged::Not };
         }
-        // From the front, the middle and the end, because neighbours are similar.
-        let number = if tried == 0 { 2 } else { 1 };
-        let at = |n: usize| left[n * (left.len() - 1) / number.max(1)].clone();
+        // From the front and the middle, because neighbours are similar.
+        let middle = left[(left.len() - 1) / 2].clone();
         let urls: BTreeSet<CrawlUrl> =
-            if number == 2 { [at(0), at(1)].into() } else { [left[left.len() / 2].clone()].into() };
+            if tried == 0 { [left[0].clone(), middle].into() } else { [left[left.len() / 2].clone()].into() };
         Judged::Sample(urls.into_iter().collect())
     }
 

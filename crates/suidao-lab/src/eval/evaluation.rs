@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::queries::CutoffResult;
 use suidao_page::visible::Visible;
 use suidao_view::html::{self, fill, html, thousands};
+use suidao_view::messages::Lang;
 use suidao_view::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -129,8 +130,8 @@ impl StrategyEvaluation {
             rows => rows.collect::<Value>(),
             crawls => self.crawls.iter().map(crawl).collect::<Value>(),
         };
-        let body = fill(include_str!("evaluation.html"), context);
-        html::page("suidao: query results", "en", &[plot::STYLE], &body)
+        let body = fill(Lang::English, include_str!("evaluation.html"), context);
+        html::page("suidao: query results", Lang::English, &[plot::STYLE], &body)
     }
 
     fn curve(&self, title: &str, is_share: bool, value: impl Fn(&CutoffResult) -> Option<f64>) -> String {

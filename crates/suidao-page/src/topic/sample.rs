@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use crate::model::{CrawlUrl, Fetched, Region};
 use crate::read::{self, BlockKind, ParsedDocument, TextBlock, TextRun};
 use crate::text;
+use crate::visible;
 
 #[derive(Clone, Debug)]
 pub struct Sample {
@@ -127,7 +128,7 @@ impl Rejection {
         match self {
             Self::Empty => "no text besides boilerplate",
             Self::Duplicate => "same text as another sample",
-            Self::UrlTooLong => "URL longer than 256 bytes",
+            Self::UrlTooLong => "URL longer than 256 characters",
             Self::NotLinked => "no other sample links to it",
             Self::AnchorTooLong => "all anchors to it have over 30 characters",
             Self::Paging => "all anchors to it are pagination, such as 下一页 or 更多",
@@ -135,7 +136,7 @@ impl Rejection {
     }
 }
 
-/// Maximum bytes of a URL (the usual limit according to the Tianwang paper).
+/// Maximum characters of a URL (the usual limit according to the Tianwang paper); an escaped letter is one.
 pub const LONGEST_URL: usize = 256;
 /// Maximum characters of an anchor text.
 pub const LONGEST_ANCHOR: usize = 30;
@@ -165,7 +166,7 @@ pub(super) fn rejections(samples: &[Sample], by_anchors: bool) -> Vec<Option<Rej
             return Some(Rejection::Duplicate);
         }
         let url = sample.url.as_ref()?;
-        if url.as_str().len() > LONGEST_URL {
+        if visible::urls(url.as_str()).chars().count() > LONGEST_URL {
             return Some(Rejection::UrlTooLong);
         }
         match leading_to(sample) {
@@ -221,6 +222,9 @@ mod tests {
             rejections(&samples, true),
             [None, None, Some(Rejection::Paging), Some(Rejection::AnchorTooLong), None, Some(Rejection::UrlTooLong),]
         );
+        // 172 characters, but over 1,400 bytes.
+        let chinese = [sample(&format!("http://a.cn/{}", "球".repeat(160)), "")];
+        assert_eq!(rejections(&chinese, true), [None]);
         let by_text = rejections(&samples, false);
         assert_eq!(by_text.iter().flatten().collect::<Vec<_>>(), [&Rejection::UrlTooLong]);
         assert_eq!(rejections(&[sample("http://b.cn/x", ""), sample("http://c.cn/y", "")], true), [None, None]);

@@ -1,11 +1,14 @@
 //! Shared by all HTML pages of suidao: page frame, style sheet, templates, and formatting of text and numbers.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Rest;
 use minijinja::{AutoEscape, Environment, Value, escape_formatter};
-use percent_encoding::percent_decode_str;
-use suidao_page::visible::is_hidden;
+use suidao_page::visible;
+
+use crate::messages::Lang;
 
 /// CSS variables for colours, light and dark.
 pub const COLOURS: &str = include_str!("colours.css");
@@ -16,14 +19,14 @@ const BASE: &str = include_str!("base.css");
 
 /// A self-contained page. `title` is text; `css` are style sheets after the base; `body` is HTML with an element of the
 /// id `main`, the target of the skip link.
-pub fn page(title: &str, lang: &str, css: &[&str], body: &str) -> String {
-    let skip = if lang.starts_with("zh") { "跳到正文" } else { "Skip to the content" };
+pub fn page(title: &str, lang: Lang, css: &[&str], body: &str) -> String {
+    let skip = lang.text("skip-to-the-content", &[]);
     format!(
         "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n\
          <style>\n{COLOURS}{BASE}{}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">{skip}</a>\n{body}</body>\n</html>\n",
-        escape(lang),
+        lang.html(),
         escape(title),
         css.concat()
     )
@@ -42,7 +45,7 @@ pub fn escape(text: &str) -> String {
             '\'' => out.push_str("&#39;"),
             // Not allowed in HTML; the text comes from other people's pages.
             control if control.is_control() && !matches!(control, '\n' | '\t') => out.push('\u{fffd}'),
-            embedding if suidao_page::visible::is_embedding(embedding) => out.push('\u{fffd}'),
+            embedding if visible::is_embedding(embedding) => out.push('\u{fffd}'),
             other => out.push(other),
         }
     }
@@ -91,29 +94,26 @@ fn shortened(text: &str) -> String {
 }
 
 /// A title, or a replacement for an empty one.
-fn titled(title: &str) -> String {
-    shortened(if title.trim().is_empty() { "(no title)" } else { title.trim() })
+fn titled(lang: Lang, title: &str) -> String {
+    if title.trim().is_empty() { lang.text("no-title", &[]) } else { shortened(title.trim()) }
 }
 
-/// A URL for people: without its scheme, and decoded where escapes are text.
+/// A URL for people: without its scheme, and decoded where escapes are letters.
 fn readable(url: &str) -> String {
-    let text = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let read = percent_decode_str(text).decode_utf8().ok().filter(|read| !read.contains(is_hidden));
-    shortened(read.as_deref().unwrap_or(text))
+    let read = address(url);
+    shortened(read.split_once("://").map_or(&*read, |(_, rest)| rest))
 }
 
-/// A full URL, with escapes of letters decoded if that hides nothing.
-pub(crate) fn address(url: &str) -> String {
-    let read = percent_decode_str(url).decode_utf8();
-    let plain = |text: &str| {
-        text.chars().all(|letter| {
-            letter.is_alphanumeric() || letter.is_ascii_punctuation() || ('\u{3001}'..='\u{ffee}').contains(&letter)
-        })
-    };
-    read.ok().filter(|text| plain(text)).map_or_else(|| url.to_owned(), Into::into)
+/// A full URL, decoded where escapes are letters.
+pub(crate) fn address(url: &str) -> Cow<'_, str> {
+    visible::urls(url)
 }
 
-static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+/// The templates of each language.
+static TEMPLATES: LazyLock<[Environment<'static>; 2]> =
+    LazyLock::new(|| [Lang::English, Lang::Chinese].map(environment));
+
+fn environment(lang: Lang) -> Environment<'static> {
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
     templates.set_syntax(syntax.expect("the delimiters are the usual ones"));
@@ -126,19 +126,21 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     templates.add_filter("count", |number: usize, one: &str, many: &str| count(number, one, many));
     templates.add_filter("per_cent", per_cent);
     templates.add_filter("shortened", shortened);
-    templates.add_filter("titled", titled);
+    templates.add_filter("titled", move |title: &str| titled(lang, title));
+    templates.add_function("t", move |key: &str, arguments: Rest<Value>| lang.text(key, &arguments));
     templates.add_filter("readable", readable);
-    templates.add_filter("address", address);
+    templates.add_filter("address", |url: &str| address(url).into_owned());
     templates.add_filter("urlencoded", |text: &str| {
         url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>()
     });
     templates.add_template("macros.html", include_str!("macros.html")).expect("the templates are part of the program");
     templates
-});
+}
 
-/// Fills a template, which may import `macros.html`. Everything is escaped, except what is [`html`].
-pub fn fill(template: &str, context: Value) -> String {
-    TEMPLATES.render_str(template, context).expect("the templates are part of the program, and tested")
+/// Fills a template, which may import `macros.html` and has messages by `t`. Everything is escaped, except what is
+/// [`html`].
+pub fn fill(lang: Lang, template: &str, context: Value) -> String {
+    TEMPLATES[lang as usize].render_str(template, context).expect("the templates are part of the program, and tested")
 }
 
 pub fn html(text: String) -> Value {
@@ -157,11 +159,14 @@ mod tests {
 
     #[test]
     fn the_frame_is_well_formed_and_whole_in_itself() {
-        let text = page("<足球> & \"more\"", "zh", &[".x { margin: 0; }\n"], "<main id=\"main\"><p>x</p></main>\n");
+        let text =
+            page("<足球> & \"more\"", Lang::Chinese, &[".x { margin: 0; }\n"], "<main id=\"main\"><p>x</p></main>\n");
         let html = scraper::Html::parse_document(&text);
         assert!(html.errors.is_empty(), "{:?}", html.errors);
         assert!(text.contains("<title>&lt;足球&gt; &amp; &quot;more&quot;</title>"), "{text}");
-        assert!(text.contains("<html lang=\"zh\">") && text.contains("跳到正文") && text.contains(".x { margin: 0; }"));
+        assert!(
+            text.contains("<html lang=\"zh-CN\">") && text.contains("跳到正文") && text.contains(".x { margin: 0; }")
+        );
         assert!(!text.contains("url(") && !text.contains("src="), "nothing from elsewhere");
     }
 

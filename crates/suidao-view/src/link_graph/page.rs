@@ -6,19 +6,20 @@ use minijinja::value::{Serde, Value};
 use super::drawing::drawing;
 use super::facts::GraphFacts;
 use crate::html::{self, fill, html};
+use crate::messages::Lang;
 use crate::plot;
 
 /// The style of the section, in addition to those of plots and of a report.
 pub const STYLE: &str = include_str!("graph.css");
 
 /// The section, as HTML without heading.
-pub fn section(facts: &GraphFacts) -> String {
-    let context = context! { drawing => drawing(facts).map(html), ..Value::from(Serde(facts)) };
-    fill(include_str!("section.html"), context)
+pub fn section(facts: &GraphFacts, lang: Lang) -> String {
+    let context = context! { drawing => drawing(facts, lang).map(html), ..Value::from(Serde(facts)) };
+    fill(lang, include_str!("section.html"), context)
 }
 
-pub fn page(facts: &GraphFacts) -> String {
-    let title = format!("suidao: link graph of the crawl for {}", facts.topic);
-    let context = context! { section => html(section(facts)), ..Value::from(Serde(facts)) };
-    html::page(&title, "en", &[plot::STYLE, html::REPORT, STYLE], &fill(include_str!("page.html"), context))
+pub fn page(facts: &GraphFacts, lang: Lang) -> String {
+    let title = format!("suidao: {}", lang.text("link-graph-of-the-crawl", &[facts.topic.as_str().into()]));
+    let context = context! { section => html(section(facts, lang)), ..Value::from(Serde(facts)) };
+    html::page(&title, lang, &[plot::STYLE, html::REPORT, STYLE], &fill(lang, include_str!("page.html"), context))
 }

@@ -9,6 +9,8 @@ use suidao_page::model::{CrawlUrl, Relevance};
 pub struct ReportFacts {
     pub crawl: CrawlFacts,
     pub counts: ReportCounts,
+    /// Relevant documents with the highest relevance, without duplicates.
+    pub best: Vec<NamedPage>,
     pub harvest: HarvestFacts,
     pub hosts: HostFacts,
     /// By language (BCP 47), the most frequent first; `?` if unknown.

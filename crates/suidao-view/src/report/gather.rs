@@ -24,6 +24,9 @@ const HOSTS: usize = 30;
 /// Maximum number of groups of duplicates listed, and pages of each besides the best.
 const GROUPS: usize = 10;
 const MEMBERS: usize = 4;
+/// Maximum number of best pages, and of them on one host.
+const BEST: usize = 10;
+const BEST_OF_HOST: usize = 3;
 const POINTS: usize = 200;
 const LANGUAGES: usize = 12;
 
@@ -44,7 +47,8 @@ pub fn gather(
     let (failed, refused) = examples(&accumulator);
 
     let result = groups.iter().take(GROUPS).flat_map(|(best, others)| others.iter().take(MEMBERS).chain([best]));
-    let result = result.copied().chain(traced.pages());
+    let best = best(catalogue);
+    let result = result.copied().chain(traced.pages()).chain(best.iter().copied());
     let mut wanted: FxHashSet<UrlId> = result.map(|position| catalogue.entries[position as usize].id).collect();
     let urls = failed.values().chain(refused.values()).flat_map(|(_, examples)| examples);
     wanted.extend(urls);
@@ -75,6 +79,7 @@ pub fn gather(
     Ok(ReportFacts {
         crawl: crawl(store, catalogue, summary),
         counts,
+        best: best.into_iter().filter_map(named).collect(),
         harvest: harvest(catalogue),
         hosts: hosts(catalogue, &accumulator),
         languages: languages(catalogue),
@@ -197,6 +202,20 @@ fn languages(catalogue: &Catalogue) -> Vec<Bin> {
         });
     }
     languages
+}
+
+/// The relevant documents with the highest relevance, by index.
+fn best(catalogue: &Catalogue) -> Vec<u32> {
+    let all = (0..).zip(&catalogue.entries).filter(|(_, entry)| entry.is_relevant() && entry.duplicate_of.is_none());
+    let mut all: Vec<_> = all.collect();
+    all.sort_by(|(_, one), (_, other)| other.relevance.get().total_cmp(&one.relevance.get()));
+    let mut of_host: BTreeMap<u32, usize> = BTreeMap::new();
+    all.retain(|(_, entry)| {
+        let pages = of_host.entry(entry.host).or_default();
+        *pages += 1;
+        *pages <= BEST_OF_HOST
+    });
+    all.into_iter().take(BEST).map(|(position, _)| position).collect()
 }
 
 /// The best page and the others of each group, by index, the largest group first.

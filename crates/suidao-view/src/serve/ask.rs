@@ -2,7 +2,7 @@
 
 use url::form_urlencoded;
 
-use super::frame::Lang;
+use crate::messages::Lang;
 use suidao_export::index::Request;
 use suidao_page::model::Day;
 use suidao_store::corpus::{Bounds, Condition, DuplicatePolicy, Filter};
@@ -40,16 +40,11 @@ pub(super) enum Refused {
 }
 
 impl Refused {
-    pub(super) fn message(self, lang: Lang) -> &'static str {
+    pub(super) fn message(self, lang: Lang) -> String {
         match self {
-            Self::TooLong => {
-                lang.pick("The query is too long; the limit is 500 characters.", "查询太长：最多 500 个字符。")
-            }
-            Self::Page => lang.pick(
-                "A page has at most 100 results, and at most 100 pages are shown; narrow the query down.",
-                "每页最多 100 条结果，最多显示 100 页，请缩小查询范围。",
-            ),
-            Self::Value => lang.pick("The URL contains an unknown parameter value.", "网址中有无法识别的参数值。"),
+            Self::TooLong => lang.text("the-query-is-too-long", &[]),
+            Self::Page => lang.text("a-page-has-at-most", &[]),
+            Self::Value => lang.text("the-url-contains-an-unknown", &[]),
         }
     }
 }

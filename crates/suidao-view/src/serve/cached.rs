@@ -5,6 +5,7 @@ use minijinja::value::{Serde, Value};
 
 use super::ask::SearchParams;
 use super::{HttpReply, SearchSite, frame};
+use crate::html::address;
 use suidao_export::index::{ExplainedStep, IndexError};
 
 /// Maximum number of characters of text shown.
@@ -30,7 +31,7 @@ pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply
         language => frame::lang(&page),
         trail => frame::link_path(params.lang, &page),
         path => path.iter().map(step).collect::<Vec<_>>(),
-        command => [shell(&site.directory), shell(&page.url)],
+        command => [shell(&site.directory), shell(&address(&page.url))],
         paragraphs => page.text[..end].lines().filter(|line| !line.trim().is_empty()).collect::<Value>(),
         is_cut => end < page.text.len(),
     };

@@ -18,19 +18,19 @@ pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply
     let years = || facets.years.iter().filter_map(|(year, _)| *year);
     let between = match (years().next_back(), years().next()) {
         (Some(first), Some(last)) => format!("{first}–{last}"),
-        _ => lang.pick("unknown", "未知").to_owned(),
+        _ => lang.text("unknown", &[]),
     };
     let language = |(code, pages): &(Option<String>, u64)| {
         let name = match code.as_deref() {
-            Some("zh") => lang.pick("Chinese", "中文"),
-            Some("en") => lang.pick("English", "英文"),
-            Some(code) => code,
-            None => lang.pick("unknown", "未知"),
+            Some("zh") => lang.text("chinese", &[]),
+            Some("en") => lang.text("english", &[]),
+            Some(code) => code.to_owned(),
+            None => lang.text("unknown", &[]),
         };
         format!("{name} {}", thousands(*pages))
     };
     let share = 100.0 * facets.relevant as f64 / (all.pages as f64).max(1.0);
-    let title = lang.pick(format!("A corpus on {topic}"), format!("{topic} 语料库"));
+    let title = lang.text("a-corpus-on", &[topic.into()]);
     let way = |name: String, params: SearchParams, pages: u64| (name, params.link("/search"), pages);
     let terms = site.index.terms(MOST)?.into_iter();
     let terms = terms.map(|(term, pages)| way(term.clone(), params.with(|params| params.q = quoted(&term)), pages));
@@ -48,9 +48,9 @@ pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply
         between,
         strategy => &site.index.origin().strategy,
         ways => [
-            (lang.pick("Topic terms", "主题词"), terms.collect::<Vec<_>>()),
-            (lang.pick("Hosts", "站点"), hosts.collect()),
-            (lang.pick("Years", "年份"), years.collect()),
+            (lang.text("topic-terms", &[]), terms.collect::<Vec<_>>()),
+            (lang.text("hosts-2", &[]), hosts.collect()),
+            (lang.text("years", &[]), years.collect()),
         ],
     };
     Ok(HttpReply::html(200, frame::frame(site, params, &title, include_str!("home.html"), context)))

@@ -18,10 +18,9 @@ use axum::http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use ask::{Refused, SearchParams};
-use frame::Lang;
-
 use crate::listen::{is_ours, listen};
+use crate::messages::Lang;
+use ask::{Refused, SearchParams};
 use suidao_export::index::{Index, IndexError};
 use suidao_page::visible;
 
@@ -74,11 +73,9 @@ impl SearchSite {
         };
         made.unwrap_or_else(|error| {
             tracing::error!(%error, "cannot answer a request");
-            let (title, result) = params.lang.pick(
-                ("Cannot read the index", "See the output of suidao in its terminal."),
-                ("索引读取失败", "请查看 suidao 启动处的输出。"),
-            );
-            frame::notice(self, &params, 500, title, result)
+            let title = params.lang.text("cannot-read-the-index", &[]);
+            let message = params.lang.text("see-the-output-of-suidao", &[]);
+            frame::notice(self, &params, 500, &title, &message)
         })
     }
 
@@ -90,11 +87,9 @@ impl SearchSite {
     }
 
     fn missing(&self, params: &SearchParams) -> HttpReply {
-        let (title, result) = params.lang.pick(
-            ("Page not found", "Search here, or go to the home page."),
-            ("没有这个页面", "可以在上面搜索，或回到首页。"),
-        );
-        frame::notice(self, params, 404, title, result)
+        let title = params.lang.text("page-not-found", &[]);
+        let message = params.lang.text("search-here-or-go-to", &[]);
+        frame::notice(self, params, 404, &title, &message)
     }
 
     fn refuse(&self, path: &str, language: Lang, refused: Refused) -> HttpReply {
@@ -103,8 +98,8 @@ impl SearchSite {
             let body = visible::text(&serde_json::json!({ "error": message }).to_string()).into_owned() + "\n";
             return HttpReply { status: 400, media_type: "application/json; charset=utf-8", body };
         }
-        let title = language.pick("Invalid request", "无法这样查询");
-        frame::notice(self, &SearchParams::nothing(language), 400, title, message)
+        let title = language.text("invalid-request", &[]);
+        frame::notice(self, &SearchParams::nothing(language), 400, &title, &message)
     }
 }
 
@@ -205,7 +200,7 @@ mod tests {
         }
         let outward = "{% from 'macros.html' import outward %}{{ outward(url, 'x') }}";
         for url in ["javascript:alert(1)", "data:text/html,x"] {
-            assert_eq!(fill(outward, minijinja::context! { url }).trim(), "x");
+            assert_eq!(fill(Lang::English, outward, minijinja::context! { url }).trim(), "x");
         }
         assert_eq!(address("http://a.cn/%E8%B6%B3%E7%90%83"), "http://a.cn/足球");
         for hidden in ["http://a.cn/%3Cx%3E%20", "http://a.cn/%E2%80%AEx", "http://a.cn/%0Ax", "http://a.cn/%FF"] {
@@ -231,18 +226,5 @@ mod tests {
         assert!(body("q=%E8%B6%B3%E7%90%83&year=1999", "en").contains("Search the whole corpus"));
         assert_eq!(site.get("/", "q=%E8%B6%B3%E7%90%83", "en").body, english, "the home page searches too");
         assert_eq!(site.get("/", "q=", "en").body, site.get("/", "", "en").body);
-    }
-
-    #[test]
-    fn the_language_is_the_browser_s() {
-        for (field, language) in [
-            ("", Lang::English),
-            ("zh", Lang::Chinese),
-            ("en-GB,zh;q=0.9", Lang::English),
-            ("zh-Hant;q=0.9,en;q=0.8,*;q=0.1", Lang::Chinese),
-            ("de;q=1,x,;;q=,é", Lang::English),
-        ] {
-            assert_eq!(Lang::preferred(field), language, "{field}");
-        }
     }
 }

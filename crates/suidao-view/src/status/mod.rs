@@ -17,6 +17,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use tokio::sync::{Mutex, Semaphore, oneshot};
 
 use crate::listen::{is_ours, listen};
+use crate::messages::Lang;
 use suidao_live::live::{CrawlMonitor, StatusSnapshot};
 use suidao_page::model::CrawlUrl;
 use suidao_store::corpus::UrlHistory;
@@ -131,7 +132,8 @@ async fn respond(site: Arc<Site>, head: Parts) -> Response<Body> {
     } else if is_foreign(&head.headers, head.uri.path()) {
         Reply::text(403, "request from another site blocked; open this link from the status page")
     } else {
-        site.get(head.uri.path(), head.uri.query().unwrap_or_default()).await
+        let lang = Lang::preferred(field(&head.headers, "accept-language"));
+        site.get(head.uri.path(), head.uri.query().unwrap_or_default(), lang).await
     };
     let mut response = Response::new(Body::from(reply.body));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -170,7 +172,7 @@ fn is_foreign(headers: &HeaderMap, path: &str) -> bool {
 }
 
 impl Site {
-    async fn get(&self, path: &str, query: &str) -> Reply {
+    async fn get(&self, path: &str, query: &str, lang: Lang) -> Reply {
         let asked = |key: &str| {
             let mut pairs = url::form_urlencoded::parse(query.as_bytes());
             pairs.find(|(name, _)| name == key).map(|(_, value)| value.into_owned())
@@ -183,6 +185,7 @@ impl Site {
                     &self.view.tally(),
                     self.snapshot().await.as_ref(),
                     paused,
+                    lang,
                 );
                 Reply { status: 200, media_type: HTML, refreshes: !paused, body }
             }
@@ -190,7 +193,7 @@ impl Site {
                 Ok(body) => Reply { status: 200, media_type: metrics::MEDIA_TYPE, refreshes: false, body },
                 Err(error) => Reply::text(500, &error.to_string()),
             },
-            "/why" => self.why(&asked("url").unwrap_or_default()).await,
+            "/why" => self.why(&asked("url").unwrap_or_default(), lang).await,
             _ => Reply::text(404, "not found; available paths: /, /metrics and /why?url="),
         }
     }
@@ -208,39 +211,40 @@ impl Site {
         last.snapshot.clone()
     }
 
-    async fn why(&self, typed: &str) -> Reply {
+    async fn why(&self, typed: &str, lang: Lang) -> Reply {
+        let text = |key: &str| lang.text(key, &[]);
         let page = |status, text: Result<&str, &str>| {
-            let body = page::why(&self.directory.display().to_string(), typed, text);
+            let body = page::why(&self.directory.display().to_string(), typed, text, lang);
             Reply { status, media_type: HTML, refreshes: false, body }
         };
         if typed.is_empty() {
-            return page(200, Err("Type a URL."));
+            return page(200, Err(&text("type-a-url")));
         }
         let Ok(url) = CrawlUrl::parse(typed) else {
-            return page(400, Err("Not a URL; write it as http://host/path."));
+            return page(400, Err(&text("not-a-url-write-it")));
         };
         let directory = CrawlDirectory::new(&self.directory);
-        let text = run_exclusively(&self.reading, move |is_waited_for| {
+        let story = run_exclusively(&self.reading, move |is_waited_for| {
             let log = Store::open(&directory)?;
             let story = UrlHistory::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
             Ok::<_, StoreError>(story.map(|story| (story.to_string(), story.queued_at())))
         });
-        let Some(text) = text.await else {
-            return page(503, Err("Another URL is being looked up; try again later."));
+        let Some(story) = story.await else {
+            return page(503, Err(&text("another-url-is-being-looked")));
         };
-        match text {
+        match story {
             Ok(Ok(Some((mut story, queued)))) => {
                 let held = self.snapshot().await.and_then(|snapshot| snapshot.overview.wait_threshold);
                 let held =
                     held.filter(|held| held.by_priority && queued.is_some_and(|priority| priority.get() < held.below));
                 if let Some(held) = held {
-                    story += &page::in_words(&held);
+                    story += &page::in_words(&held, lang);
                 }
                 page(200, Ok(&story))
             }
-            Ok(Ok(None)) => page(404, Err("Unknown to this crawl: no page fetched so far links to it.")),
+            Ok(Ok(None)) => page(404, Err(&text("unknown-to-this-crawl-no"))),
             Ok(Err(error)) => page(500, Err(&error.to_string())),
-            Err(_) => page(500, Err("Cannot read the log.")),
+            Err(_) => page(500, Err(&text("cannot-read-the-log"))),
         }
     }
 }

@@ -1,11 +1,12 @@
-//! The status page, for a daily look. English, without scripts; the browser reloads it. Pure: the same facts give the
+//! The status page, for a daily look. Without scripts; the browser reloads it. Pure: the same facts give the
 //! same bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::{Value, context};
 
-use crate::html::{self, bytes, count, fill, html, per_cent, thousands};
+use crate::html::{self, bytes, fill, html, per_cent, thousands};
+use crate::messages::Lang;
 use crate::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 use suidao_crawl::crawl::{HostView, Overview, WaitThreshold};
 use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot, resident_memory};
@@ -20,75 +21,70 @@ const LATEST: usize = 10;
 const ROWS: usize = 12;
 
 /// The whole page; without a snapshot the crawl has not begun.
-pub(super) fn page(directory: &str, tally: &RunCounts, snapshot: Option<&StatusSnapshot>, paused: bool) -> String {
+pub(super) fn page(
+    directory: &str,
+    tally: &RunCounts,
+    snapshot: Option<&StatusSnapshot>,
+    paused: bool,
+    lang: Lang,
+) -> String {
     let snapshot = snapshot.filter(|_| tally.ready.is_some());
     let result = snapshot.map_or_else(
         || context! {},
         |snapshot| {
             context! {
-                last => tally.pages.iter().map(recent).collect::<Value>(),
+                last => tally.pages.iter().map(|page| recent(page, lang)).collect::<Value>(),
                 failed => failed(tally),
                 failures => tally.failures.iter().take(ROWS).map(failure).collect::<Value>(),
                 slowest => tally.slowest(ROWS).into_iter().map(|(name, pace)| {
                     context! { name, seconds => pace.seconds, responses => pace.responses }
                 }).collect::<Value>(),
-                harvest => harvest(&snapshot.harvest),
-                ..seen(tally, snapshot)
+                harvest => harvest(&snapshot.harvest, lang),
+                ..seen(tally, snapshot, lang)
             }
         },
     );
-    let context = context! { directory, begun => snapshot.is_some(), paused, form => form(""), ..result };
-    let body = fill(include_str!("page.html"), context);
-    html::page(&format!("suidao: {directory}"), "en", &[plot::STYLE, include_str!("status.css")], &body)
+    let context = context! { directory, begun => snapshot.is_some(), paused, form => form("", lang), ..result };
+    let body = fill(lang, include_str!("page.html"), context);
+    html::page(&format!("suidao: {directory}"), lang, &[plot::STYLE, include_str!("status.css")], &body)
 }
 
 /// The history of one URL, and a form for the next.
-pub(super) fn why(directory: &str, typed: &str, result: Result<&str, &str>) -> String {
-    let context =
-        context! { directory, form => form(typed), story => result.ok().map(str::trim_end), refused => result.err() };
-    let body = fill(include_str!("why.html"), context);
-    html::page("suidao: why?", "en", &[include_str!("status.css")], &body)
+pub(super) fn why(directory: &str, typed: &str, result: Result<&str, &str>, lang: Lang) -> String {
+    let context = context! { directory, form => form(typed, lang), story => result.ok().map(str::trim_end), refused => result.err() };
+    let body = fill(lang, include_str!("why.html"), context);
+    html::page("suidao: why?", lang, &[include_str!("status.css")], &body)
 }
 
-fn form(typed: &str) -> Value {
-    html(fill(include_str!("form.html"), context! { typed }))
+fn form(typed: &str, lang: Lang) -> Value {
+    html(fill(lang, include_str!("form.html"), context! { typed }))
 }
 
-fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
+fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
+    let text = |key: &str, number: u64| lang.text(key, &[thousands(number).into()]);
     let Overview { progress, hosts, in_flight, queues, wait_threshold, exclusions, goals, largest, failing, .. } =
         &snapshot.overview;
     let (since, resumed) = tally.ready.unwrap_or_default();
     let seconds = snapshot.at.since(since) as f64 / 1000.0;
     let now = progress.pages.saturating_sub(tally.before.pages);
+    let waiting = [thousands(hosts.waiting).into(), thousands(hosts.ready).into()];
     let figures = [
-        (
-            "pages per second",
-            format!("{:.1}", now as f64 / seconds.max(1.0)),
-            format!("{} in this run", thousands(now)),
-        ),
-        ("URLs queued", thousands(progress.queued), format!("{} known", thousands(progress.known))),
-        ("requests in flight", thousands(*in_flight), format!("{} not on disk yet", thousands(snapshot.unwritten))),
-        (
-            "hosts",
-            thousands(progress.hosts_visited),
-            format!("{} with relevant pages", thousands(progress.hosts_relevant)),
-        ),
-        (
-            "hosts failing",
-            thousands(hosts.failing),
-            format!("{} waiting (politeness), {} ready", thousands(hosts.waiting), thousands(hosts.ready)),
-        ),
-        ("failed", thousands(progress.failed), format!("{} skipped", thousands(progress.excluded))),
-        ("page data", bytes(progress.bytes), format!("{} revisits", thousands(progress.visits))),
-        ("memory", resident_memory().map_or_else(|| "–".to_owned(), bytes), "of the process".to_owned()),
+        (text("pages-per-second", 0), format!("{:.1}", now as f64 / seconds.max(1.0)), text("in-this-run", now)),
+        (text("urls-queued", 0), thousands(progress.queued), text("known", progress.known)),
+        (text("requests-in-flight", 0), thousands(*in_flight), text("not-on-disk-yet", snapshot.unwritten)),
+        (text("hosts", 0), thousands(progress.hosts_visited), text("with-relevant-pages", progress.hosts_relevant)),
+        (text("hosts-failing", 0), thousands(hosts.failing), lang.text("waiting-politeness-ready", &waiting)),
+        (text("failed-2", 0), thousands(progress.failed), text("skipped-2", progress.excluded)),
+        (text("page-data", 0), bytes(progress.bytes), text("revisits", progress.visits)),
+        (text("memory", 0), resident_memory().map_or_else(|| "–".to_owned(), bytes), text("of-the-process", 0)),
     ];
     let host = |host: &HostView| {
         let wait = host.ready_at > snapshot.at;
-        let wait = if wait { span(host.ready_at.since(snapshot.at) as f64 / 1000.0) } else { "now".to_owned() };
+        let wait = if wait { span(host.ready_at.since(snapshot.at) as f64 / 1000.0) } else { text("now", 0) };
         let HostView { name, pages, relevant, queued, failures, .. } = host;
         context! { name => &**name, pages, relevant, queued, failures, wait }
     };
-    let hosts = [("Most pages", largest), ("Failing", failing)];
+    let hosts = [(text("most-pages", 0), largest), (text("failing", 0), failing)];
     context! {
         pages => progress.pages,
         relevant => progress.relevant,
@@ -103,38 +99,45 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
             let heads = queue.heads.iter().map(|(url, entry)| queued(url, *entry));
             context! { number => queue.queue_id.0, heads => heads.collect::<Value>() }
         }).collect::<Value>(),
-        held => wait_threshold.map(|threshold| in_words(&threshold)),
+        held => wait_threshold.map(|threshold| in_words(&threshold, lang)),
         hosts => hosts.map(|(title, list)| (title, list.iter().take(ROWS).map(host).collect::<Value>())),
         refused => exclusions.iter().map(|(reason, urls)| (reason_name(*reason), *urls, reason.why())).collect::<Value>(),
     }
 }
 
 /// Which URLs wait for better ones, and for which.
-pub(super) fn in_words(threshold: &WaitThreshold) -> String {
-    format!(
-        "Waiting (crawl.spend): URLs with values below {:.3}; others with {:.3} are in flight or ready within 5 s.",
-        threshold.below, threshold.best
-    )
+pub(super) fn in_words(threshold: &WaitThreshold, lang: Lang) -> String {
+    let values = [threshold.below, threshold.best].map(|value| format!("{value:.3}").into());
+    lang.text("waiting-crawl-spend-urls-with", &values)
 }
 
-fn harvest(lines: &[HarvestLine]) -> Option<Value> {
+fn harvest(lines: &[HarvestLine], lang: Lang) -> Option<Value> {
+    let text = |key| lang.text(key, &[]);
+    let [name, label] = [text("relevant-pages"), text("pages-fetched")];
     let last = lines.last()?;
     let zero = (0, Interval { median: 0.0, range: None });
     let points = lines.iter().map(|line| (line.pages as usize, Interval { median: line.relevant as f64, range: None }));
     let found = CurveLine {
-        name: "relevant pages",
+        name: &name,
         style: LineStyle::Nth(0),
         points: std::iter::once(zero).chain(points).collect(),
         highlighted: true,
     };
-    let plot = curves(&[found], "relevant pages found", false, Along::pages(last.pages as usize));
+    let plot = curves(
+        &[found],
+        &text("relevant-pages-found"),
+        false,
+        Along { label: &label, first: 0, last: last.pages as usize },
+    );
     let before = lines.iter().rev().nth(LATEST).copied();
     let (pages, relevant) = before.map_or((0, 0), |line| (line.pages, line.relevant));
-    let summary = format!(
-        "Harvest rate of the last {}: {}; overall: {}.",
-        count((last.pages - pages) as usize, "page", "pages"),
-        per_cent((last.relevant - relevant) as f64, (last.pages - pages) as f64),
-        per_cent(last.relevant as f64, last.pages as f64),
+    let summary = lang.text(
+        "harvest-rate-of-the-last",
+        &[
+            (last.pages - pages).into(),
+            per_cent((last.relevant - relevant) as f64, (last.pages - pages) as f64).into(),
+            per_cent(last.relevant as f64, last.pages as f64).into(),
+        ],
     );
     Some(context! { summary, plot => html(plot) })
 }
@@ -143,9 +146,15 @@ fn queued(url: &CrawlUrl, entry: QueueEntry) -> Value {
     context! { url => url.as_str(), score => entry.priority.get(), depth => entry.path.depth }
 }
 
-fn recent(page: &RecentPage) -> Value {
+fn recent(page: &RecentPage, lang: Lang) -> Value {
     let RecentPage { at, url, title, relevance, verdict, place } = page;
-    context! { at => clock(*at), title, relevance, verdict => *verdict, ..queued(url, *place) }
+    let verdict = match *verdict {
+        "relevant" => lang.text("relevant-2", &[]),
+        "off topic" => lang.text("off-topic-3", &[]),
+        "on-topic listing page" => lang.text("on-topic-listing-page", &[]),
+        _ => lang.text("on-topic-page-without-main", &[]),
+    };
+    context! { at => clock(*at), title, relevance, verdict, ..queued(url, *place) }
 }
 
 fn failure(failed: &RecentFailure) -> Value {
@@ -196,10 +205,10 @@ mod tests {
         let line = HarvestLine { pages: 100, relevant: 50, harvest_rate: 0.5, mean_k: None, new_hosts: 1 };
         let snapshot = StatusSnapshot { at: Millis(90_000), overview, harvest: vec![line], unwritten: 0 };
         for text in [
-            page("<dir>", &tally, Some(&snapshot), false),
-            page("<dir>", &tally, None, true),
-            why("<dir>", "\"><script>", Ok("<script>")),
-            why("<dir>", "x", Err("<b>no</b>")),
+            page("<dir>", &tally, Some(&snapshot), false, Lang::English),
+            page("<dir>", &tally, None, true, Lang::Chinese),
+            why("<dir>", "\"><script>", Ok("<script>"), Lang::English),
+            why("<dir>", "x", Err("<b>no</b>"), Lang::Chinese),
         ] {
             let html = scraper::Html::parse_document(&text);
             assert!(html.errors.is_empty(), "{:?}\n{text}", html.errors);

@@ -15,6 +15,7 @@ use super::tables::{headline, sentence_case};
 use facts::ranges;
 pub use facts::{ComparisonFacts, TaskFacts};
 use suidao_view::html::{self, fill, html, thousands};
+use suidao_view::messages::Lang;
 use suidao_view::plot::{
     self, Along, CurveLine, Interval, IntervalRow, LineStyle, bars, curves, intervals, panels, tunnel_shares,
 };
@@ -54,8 +55,8 @@ pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {
         cutoff_names => comparison.cutoffs().iter().map(|&cutoff| thousands(cutoff as u64)).collect::<Value>(),
         resamples => RESAMPLES,
     };
-    let body = fill(include_str!("report.html"), context);
-    html::page("suidao: strategies compared", "en", &[plot::STYLE, include_str!("report.css")], &body)
+    let body = fill(Lang::English, include_str!("report.html"), context);
+    html::page("suidao: strategies compared", Lang::English, &[plot::STYLE, include_str!("report.css")], &body)
 }
 
 /// Strategies, the best first, ties in the given order. With an oracle by the mean over cutoffs of the share of it,

@@ -7,50 +7,63 @@ use suidao_page::model::Stop;
 use super::facts::{Bin, HarvestPoint, ReportFacts};
 use crate::html::{self, fill, html, per_cent, thousands};
 use crate::link_graph;
+use crate::messages::Lang;
 use crate::plot::{self, Along, Bar, CurveLine, Interval, LineStyle, curves, histogram};
 
 /// Tunnel lengths with a bar of their own; longer ones share the last.
 const LENGTHS: usize = 20;
 
-pub fn page(facts: &ReportFacts) -> String {
-    let title = format!("suidao: crawl for {}", facts.crawl.topic);
+pub fn page(facts: &ReportFacts, lang: Lang) -> String {
+    let title = format!("suidao: {}", lang.text("crawl-for", &[facts.crawl.topic.as_str().into()]));
     let (published, lengths) = (&facts.published, &facts.lengths);
     let context = context! {
         // A forum crawl without a lexicon counts all pages as relevant.
         scored => !facts.crawl.settings.iter().any(|(key, value)| key == "crawl.page_threshold" && value == "0.0"),
-        fetched => fetched(facts),
-        stopped => stopped(facts),
+        fetched => fetched(facts, lang),
+        stopped => stopped(facts, lang),
         begun => minute(&facts.crawl.begun),
         characters => scaled(facts.counts.chars),
         archived => html::bytes(facts.counts.archived),
         quarters => quarters(&facts.harvest.points),
         crossed => (0..).zip(&facts.tunnels.by_hops).map(|(hops, pages): (u64, &u64)| pages * hops).sum::<u64>(),
-        link_graph => html(link_graph::section(&facts.graph)),
+        link_graph => html(link_graph::section(&facts.graph, lang)),
         plots => context! {
-            harvest => harvest(&facts.harvest.points).map(html),
-            tunnels => html(tunnels(&facts.tunnels.by_hops)),
-            published => html(bars(&published.bins, &format!("Publication dates, one bar: {}", published.width))),
-            lengths => html(bars(&lengths.bins, &format!("Pages by length, one bar: {}", lengths.width))),
+            harvest => harvest(&facts.harvest.points, lang).map(html),
+            tunnels => html(tunnels(&facts.tunnels.by_hops, lang)),
+            published => html(bars(&published.bins, &lang.text("publication-dates", &[]), lang)),
+            lengths => html(bars(&lengths.bins, &lang.text("pages-by-length", &[]), lang)),
         },
         ..Value::from(Serde(facts)),
     };
-    let body = fill(include_str!("report.html"), context);
-    html::page(&title, "en", &[plot::STYLE, html::REPORT, link_graph::STYLE], &body)
+    let body = fill(lang, include_str!("report.html"), context);
+    html::page(&title, lang, &[plot::STYLE, html::REPORT, link_graph::STYLE], &body)
 }
 
 /// Why the crawl stopped, as a sentence; an unknown name as it is.
-fn stopped(facts: &ReportFacts) -> String {
-    let Some(name) = &facts.crawl.stopped else { return "unknown: summary.json is missing".to_owned() };
-    let stop = serde_json::from_value::<Stop>(serde_json::Value::from(name.as_str()));
-    stop.map_or_else(|_| name.clone(), |stop| stop.reason().to_owned())
+fn stopped(facts: &ReportFacts, lang: Lang) -> String {
+    let Some(name) = &facts.crawl.stopped else {
+        return lang.text("unknown-summary-json-is-missing", &[]);
+    };
+    let Ok(stop) = serde_json::from_value::<Stop>(serde_json::Value::from(name.as_str())) else { return name.clone() };
+    match stop {
+        Stop::PageLimit => lang.text("page-limit-reached", &[]),
+        Stop::FrontierEmpty => lang.text("nothing-is-left-to-fetch", &[]),
+        Stop::OnlyUnreachable => lang.text("the-remaining-hosts-fail-or", &[]),
+        Stop::BudgetSpent => lang.text("the-budget-is-used-up", &[]),
+        Stop::RelevantReached => lang.text("limit-of-relevant-pages-reached", &[]),
+        Stop::BytesReached => lang.text("limit-of-bytes-reached", &[]),
+        Stop::RequestLimit => lang.text("request-limit-reached-limits-requests", &[]),
+        Stop::TimeUp => lang.text("time-limit-of-this-run", &[]),
+        Stop::TopicExhausted => lang.text("harvest-rate-below-stop-harvest", &[]),
+    }
 }
 
-fn fetched(facts: &ReportFacts) -> String {
+fn fetched(facts: &ReportFacts, lang: Lang) -> String {
     match (&facts.crawl.first, &facts.crawl.last) {
         (Some(first), Some(last)) if first.get(..10) == last.get(..10) => {
-            format!("{} to {}", minute(first), last.get(11..16).unwrap_or_default())
+            lang.text("to", &[minute(first).into(), last.get(11..16).unwrap_or_default().into()])
         }
-        (Some(first), Some(last)) => format!("{} to {}", minute(first), minute(last)),
+        (Some(first), Some(last)) => lang.text("to", &[minute(first).into(), minute(last).into()]),
         _ => "–".to_owned(),
     }
 }
@@ -68,20 +81,26 @@ fn quarters(points: &[HarvestPoint]) -> [String; 4] {
 }
 
 /// Relevant pages found, and the harvest rate.
-fn harvest(points: &[HarvestPoint]) -> [String; 2] {
-    let along = Along::pages(points.last().map_or(0, |end| end.pages as usize));
+fn harvest(points: &[HarvestPoint], lang: Lang) -> [String; 2] {
+    let text = |key| lang.text(key, &[]);
+    let label = text("pages-fetched");
+    let along = Along { label: &label, first: 0, last: points.last().map_or(0, |end| end.pages as usize) };
+    let [relevant, cumulative, moving] = [text("relevant-pages"), text("cumulative"), text("moving")];
     let line = |name, style, ahead, value: fn(&HarvestPoint) -> f64| {
         let points = points.iter().map(|point| (point.pages as usize, Interval { median: value(point), range: None }));
         CurveLine { name, style, points: points.collect(), highlighted: ahead }
     };
-    let mut found = line("relevant pages", LineStyle::Nth(0), true, |point| point.relevant as f64);
+    let mut found = line(&relevant, LineStyle::Nth(0), true, |point| point.relevant as f64);
     found.points.insert(0, (0, Interval { median: 0.0, range: None }));
-    let all = line("cumulative", LineStyle::Nth(6), false, |point| point.relevant as f64 / point.pages as f64);
-    let moving = line("moving", LineStyle::Nth(0), true, |point| point.moving);
-    [curves(&[found], "Relevant pages found", false, along), curves(&[moving, all], "Harvest rate", true, along)]
+    let all = line(&cumulative, LineStyle::Nth(6), false, |point| point.relevant as f64 / point.pages as f64);
+    let recent = line(&moving, LineStyle::Nth(0), true, |point| point.moving);
+    [
+        curves(&[found], &text("relevant-pages-found"), false, along),
+        curves(&[recent, all], &text("harvest-rate"), true, along),
+    ]
 }
 
-fn tunnels(by_hops: &[u64]) -> String {
+fn tunnels(by_hops: &[u64], lang: Lang) -> String {
     let mut bins: Vec<(String, u64)> = Vec::new();
     for (hops, &pages) in by_hops.iter().enumerate().skip(1) {
         match bins.last_mut() {
@@ -94,16 +113,18 @@ fn tunnels(by_hops: &[u64]) -> String {
     }
     let bars: Vec<Bar> = bins.iter().map(|(name, pages)| Bar { name, whole: *pages, part: *pages }).collect();
     let message: Vec<String> = bins.iter().take(6).map(|(hops, pages)| format!("{hops}: {pages}")).collect();
-    let title = format!("Relevant pages by length of the tunnel before them: {}", message.join(", "));
-    histogram(&bars, &title, "relevant pages", None)
+    let title = lang.text("relevant-pages-by-length-of", &[message.join(", ").into()]);
+    histogram(&bars, &title, &lang.text("relevant-pages", &[]), None)
 }
 
 /// Bars of pages with their relevant part; the title has the figures too.
-fn bars(bins: &[Bin], title: &str) -> String {
+fn bars(bins: &[Bin], title: &str, lang: Lang) -> String {
     let bars: Vec<Bar> = bins.iter().map(|bin| Bar { name: &bin.name, whole: bin.pages, part: bin.relevant }).collect();
     let most = bins.iter().max_by_key(|bin| bin.pages);
-    let message = most.map_or(String::new(), |bin| format!("; maximum {} at {}", thousands(bin.pages), bin.name));
-    histogram(&bars, &format!("{title}{message}"), "pages", Some("relevant"))
+    let message = most
+        .map_or(String::new(), |bin| lang.text("maximum-at", &[thousands(bin.pages).into(), bin.name.as_str().into()]));
+    let [unit, part] = [lang.text("pages", &[]), lang.text("relevant-2", &[])];
+    histogram(&bars, &format!("{title}{message}"), &unit, Some(&part))
 }
 
 /// An RFC 3339 time to the minute.

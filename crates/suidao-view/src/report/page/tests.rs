@@ -58,8 +58,13 @@ fn facts_are_as_counted_by_hand() {
 
 #[test]
 fn the_page_is_well_formed_and_whole_in_itself() {
-    let text = page(&facts());
-    let html = Html::parse_document(&text);
+    for lang in [Lang::English, Lang::Chinese] {
+        is_well_formed(&page(&facts(), lang));
+    }
+}
+
+fn is_well_formed(text: &str) {
+    let html = Html::parse_document(text);
     assert!(html.errors.is_empty(), "{:?}", html.errors);
     assert!(all(&html, "script, link, img, iframe").is_empty());
     assert!(!text.contains("url(") && !text.contains("src="), "nothing from elsewhere");
@@ -82,7 +87,7 @@ fn the_page_is_well_formed_and_whole_in_itself() {
 
 #[test]
 fn text_of_pages_stays_text() {
-    let text = page(&facts());
+    let text = page(&facts(), Lang::English);
     let title = text.lines().find(|line| line.contains("kept")).unwrap();
     assert!(title.contains("足球 &amp;") && !text.contains("<b>联赛"), "titles are escaped: {title}");
     assert!(text.contains("[&quot;&lt;a&gt;&quot;]"));
@@ -94,22 +99,22 @@ fn text_of_pages_stays_text() {
 fn a_crawl_without_a_lexicon_has_no_sections_about_relevance() {
     let mut facts = facts();
     facts.crawl.settings.push(("crawl.page_threshold".into(), "0.0".into()));
-    let html = Html::parse_document(&page(&facts));
-    for section in ["harvest", "tunnels", "terms"] {
+    let html = Html::parse_document(&page(&facts, Lang::English));
+    for section in ["best", "harvest", "tunnels", "terms"] {
         assert!(all(&html, &format!("#{section}, a[href='#{section}']")).is_empty(), "{section}");
     }
-    assert_eq!((all(&html, "#hosts").len(), all(&html, "nav li").len()), (1, 8));
+    assert_eq!((all(&html, "#hosts").len(), all(&html, "nav li").len()), (1, 7));
 }
 
 #[test]
 fn equal_facts_give_equal_bytes() {
-    assert!(page(&facts()) == page(&facts()));
+    assert!(page(&facts(), Lang::English) == page(&facts(), Lang::English));
 }
 
 #[test]
 fn a_crawl_of_nothing_is_reported_without_dividing_by_it() {
-    let text = page(&ReportFacts::default());
+    let text = page(&ReportFacts::default(), Lang::English);
     assert!(Html::parse_document(&text).errors.is_empty());
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
-    assert!(text.contains("The queue is empty"));
+    assert!(text.contains("No relevant page was found."));
 }
