@@ -8,8 +8,8 @@
 //!
 //! SHARED has `web` and `web2` with their truth; WEB and WEB2 are the unpacked webs. METHOD is `linear`, `lift`,
 //! `textrank` or `keywords` (ten words alone), followed by `+keywords` (`linear` with the words), `+labelsN` (then N
-//! labelled pages of the tested hosts near the threshold; these are not tested), `+links` (judges links) or
-//! `+links-by-pages` (the same without weights of links).
+//! labelled pages of the tested hosts near the threshold; these are not tested), `+links` (judges
+//! links).
 //! BACKGROUND is `own` (default: up to 150 pages of each host of the samples), `ownN` (N of these in total), `homeN`
 //! (the first N pages of each host, breadth first from its home page), `others` (300 pages of hosts without samples), `both`
 //! (`own` and `others`) or
@@ -401,13 +401,7 @@ fn main() {
                 let [one, other] = halves(web, truth);
                 for (side, (learnt, tested)) in [(&one, &other), (&other, &one)].into_iter().enumerate() {
                     let trial = Trial { web, topic, truth, learnt, tested };
-                    let Some(mut lexicon) = trial.lexicon(method, background, samples) else { continue };
-                    if method.ends_with("by-pages")
-                        && let Some(linear) = &mut lexicon.linear
-                    {
-                        linear.anchors.clear();
-                        linear.urls.clear();
-                    }
+                    let Some(lexicon) = trial.lexicon(method, background, samples) else { continue };
                     let row = if of_links { trial.links(lexicon) } else { trial.row(lexicon, labels) };
                     let Some(row) = row else { continue };
                     let values: String = row.iter().map(|value| format!("{value:8.3}")).collect();

@@ -30,7 +30,7 @@ pub(super) fn built_in_name() -> String {
 
 /// The part of the built-in background that a lexicon needs, in canonical order.
 pub(super) fn built_in_for(lexicon: &Lexicon) -> DocumentFrequencies {
-    let linear = lexicon.linear.iter().flat_map(|linear| linear.tags.iter().chain(&linear.anchors));
+    let linear = lexicon.linear.iter().flat_map(|linear| &linear.tags);
     let terms = lexicon.terms.iter().chain(&lexicon.near).chain(linear);
     let mut counts = Background::built_in().for_terms(terms.map(|(term, _)| term.as_str()));
     counts.order();

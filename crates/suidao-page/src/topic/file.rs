@@ -150,10 +150,6 @@ struct LinearSection {
     #[serde(default)]
     tags: SignedTerms,
     #[serde(default)]
-    anchors: SignedTerms,
-    #[serde(default)]
-    urls: SignedTerms,
-    #[serde(default)]
     learnt: LearntTerms,
 }
 
@@ -172,7 +168,7 @@ struct LearntTerms {
 impl LinearSection {
     /// The linear judge of a lexicon with these terms. Learnt terms that are missing were deleted by the user.
     fn model(self, terms: &[(String, f64)]) -> Result<LinearModel, String> {
-        let Self { boundary, boundary_relevance, median, tags: SignedTerms(tags), anchors, urls, learnt } = self;
+        let Self { boundary, boundary_relevance, median, tags: SignedTerms(tags), learnt } = self;
         if !(boundary.is_finite() && median.is_finite() && median < boundary) {
             return Err(format!("linear.median must be below linear.boundary, but {median} is not below {boundary}"));
         }
@@ -182,7 +178,7 @@ impl LinearSection {
             learnt.filter(|term| !kept.contains(term.as_str())).collect()
         };
         let removed = RemovedTerms { terms: missing(&learnt.terms, terms), tags: missing(&learnt.tags, &tags) };
-        Ok(LinearModel { boundary, boundary_relevance, median, tags, anchors: anchors.0, urls: urls.0, removed })
+        Ok(LinearModel { boundary, boundary_relevance, median, tags, removed })
     }
 }
 

@@ -123,17 +123,11 @@ impl LinearModel {
             "boundary = {:?}\nboundary_relevance = {:?}\nmedian = {:?}\n",
             self.boundary, self.boundary_relevance, self.median
         )?;
-        for (name, what, terms) in [
-            ("tags", "Additional weights in the page's own tags and in anchors.", &self.tags),
-            ("anchors", "Additional weights in anchors.", &self.anchors),
-            ("urls", "Additional weights of tokens in the URLs of links.", &self.urls),
-        ] {
-            writeln!(out, "# {what}\n[linear.{name}]")?;
-            for (term, weight) in terms {
-                writeln!(out, "{} = {weight:?}", Value::String(term.clone()))?;
-            }
-            writeln!(out)?;
+        writeln!(out, "# Additional weights in the page's own tags and in anchors.\n[linear.tags]")?;
+        for (term, weight) in &self.tags {
+            writeln!(out, "{} = {weight:?}", Value::String(term.clone()))?;
         }
+        writeln!(out)?;
         writeln!(out, "# All that was learnt, to recognize deleted terms; _ for a space in a term.\n[linear.learnt]")?;
         for (key, kept, removed) in
             [("terms", terms, &self.removed.terms), ("tags", self.tags.as_slice(), &self.removed.tags)]

@@ -12,8 +12,7 @@ use super::thresholds::{self, ChosenThresholds};
 use super::{
     BOUNDARY_RELEVANCE, Background, Lexicon, LinearModel, Provenance, Rejection, RemovedTerms, Sample, Weights,
 };
-use super::{linear, link_model, url};
-use crate::model::CrawlUrl;
+use super::{linear, url};
 
 /// Maximum number of near terms.
 const MAX_NEAR: usize = 50;
@@ -131,7 +130,7 @@ pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions
         hosts: hosts.len() as u32,
         sources: options.sources.clone(),
     };
-    let linear = lexicon.linear.iter().flat_map(|linear| linear.tags.iter().chain(&linear.anchors));
+    let linear = lexicon.linear.iter().flat_map(|linear| &linear.tags);
     let terms = lexicon.terms.iter().chain(&lexicon.near).chain(linear).map(|(term, _)| term.as_str());
     lexicon.background = match options.method {
         Method::Linear => background.with_built_in().for_terms(terms),
@@ -202,12 +201,9 @@ fn weighted_lexicon(fit: &[&Sample], background: &Background, options: &LearnOpt
 /// A lexicon with a linear judge and its thresholds.
 fn linear_lexicon(fit: &[&Sample], background: &Background, options: &LearnOptions) -> Option<Lexicon> {
     let set = linear::TrainingSet::new(fit, background, &options.keywords, &options.removed, options.terms);
-    let off: FxHashSet<&CrawlUrl> = set.off_topic();
-    let lexicon = |weights: linear::TrainedWeights, part: &[usize]| {
-        let on: FxHashSet<&CrawlUrl> = part.iter().filter_map(|&index| fit[index].url.as_ref()).collect();
-        let links = link_model::learn(fit.iter().copied().chain(background.samples()), &on, &off, &set.counts);
+    let lexicon = |weights: linear::TrainedWeights| {
         let mut lexicon = Lexicon::from_terms(&options.name, &[]);
-        let words = [&weights.terms, &weights.tags, &links.anchors].into_iter().flatten();
+        let words = [&weights.terms, &weights.tags].into_iter().flatten();
         lexicon.background = set.counts.for_terms(words.map(|(term, _)| term.as_str()));
         lexicon.terms = weights.terms;
         lexicon.linear = Some(LinearModel {
@@ -215,17 +211,14 @@ fn linear_lexicon(fit: &[&Sample], background: &Background, options: &LearnOptio
             boundary_relevance: BOUNDARY_RELEVANCE,
             median: weights.median,
             tags: weights.tags,
-            anchors: links.anchors,
-            urls: links.urls,
             removed: options.removed.clone(),
         });
         lexicon.order();
         lexicon
     };
-    let all: Vec<usize> = (0..fit.len()).collect();
     let (weights, page) = set.learn_and_measure()?;
-    let mut whole = lexicon(weights, &all);
-    let learn_from = |part: &[usize]| Some(lexicon(set.learn(part)?, part));
+    let mut whole = lexicon(weights);
+    let learn_from = |part: &[usize]| Some(lexicon(set.learn(part)?));
     whole.link = thresholds::choose(fit, background, &whole, learn_from).link;
     whole.page = page;
     whole.provenance.method = set.method();
@@ -259,6 +252,7 @@ fn part_lexicon(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::CrawlUrl;
 
     fn options() -> LearnOptions {
         LearnOptions {

@@ -154,10 +154,6 @@ pub struct LinearModel {
     pub median: f64,
     /// Additional weights in the page's own tags and in anchors.
     pub tags: Vec<(String, f64)>,
-    /// Additional weights in anchors; may be empty.
-    pub anchors: Vec<(String, f64)>,
-    /// Additional weights of tokens in URLs of links; may be empty.
-    pub urls: Vec<(String, f64)>,
     /// Terms that the user deleted.
     pub removed: RemovedTerms,
 }
@@ -252,8 +248,6 @@ impl Lexicon {
             boundary_relevance: self.page.value,
             median: 0.0,
             tags,
-            anchors: Vec::new(),
-            urls: Vec::new(),
             removed: RemovedTerms::default(),
         };
         (self, linear)
@@ -283,7 +277,7 @@ impl Lexicon {
             for value in [&mut linear.boundary, &mut linear.boundary_relevance, &mut linear.median] {
                 *value = rounded(*value);
             }
-            lists.extend([&mut linear.tags, &mut linear.anchors, &mut linear.urls]);
+            lists.push(&mut linear.tags);
         }
         for terms in lists {
             terms.iter_mut().for_each(|(_, weight)| *weight = rounded(*weight));

@@ -64,7 +64,6 @@ pub(super) struct TrainingSet {
     has_background: bool,
     /// Background pages that are probably on topic.
     likely_on_topic: FxHashSet<usize>,
-    background_urls: Vec<Option<CrawlUrl>>,
     single_host: FxHashSet<u32>,
     /// Folded keywords, a vector of length 1.
     keywords: Vec<(String, f64)>,
@@ -117,7 +116,6 @@ impl TrainingSet {
             held_out_by: if several_hosts { "hosts" } else { "pages" },
             has_background,
             likely_on_topic: FxHashSet::default(),
-            background_urls: others.iter().map(|other| other.url.clone()).collect(),
             single_host: FxHashSet::default(),
             keywords: unit_vector(keywords),
             removed: removed.clone(),
@@ -165,12 +163,6 @@ impl TrainingSet {
             .collect();
         let mut row = |bag| self.columns.row(bag, &self.counts);
         bags.into_iter().map(|(text, tags)| (row(text), row(tags))).collect()
-    }
-
-    /// URLs of the background pages that are probably off topic.
-    pub(super) fn off_topic(&self) -> FxHashSet<&CrawlUrl> {
-        let off = |at: &usize| !self.likely_on_topic.contains(&(self.samples + at));
-        (0..self.background_urls.len()).filter(off).filter_map(|at| self.background_urls[at].as_ref()).collect()
     }
 
     /// Learns from some of the samples and the background.

@@ -10,7 +10,6 @@ mod file_writer;
 mod learn;
 mod lexicon;
 mod linear;
-mod link_model;
 mod near_terms;
 mod sample;
 mod score;

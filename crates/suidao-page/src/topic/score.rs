@@ -15,8 +15,8 @@ use ordered_float::OrderedFloat;
 use rustc_hash::FxHashSet;
 
 use super::tokens::{Folded, TermSums, Tokens};
-use super::url::{UrlLexicon, UrlWeights};
-use super::vocabulary::{ANCHOR_HIT, NEAR_HIT, PAGE_HIT, TOPIC_HIT, Vocabulary, VocabularyWord};
+use super::url::{self, UrlLexicon};
+use super::vocabulary::{NEAR_HIT, PAGE_HIT, TOPIC_HIT, Vocabulary, VocabularyWord};
 use super::{ContextGraphModel, Lexicon, TopicScores};
 use crate::model::{CrawlUrl, Fetched, LinkScores, Relevance, TermMatch};
 use crate::read::{DocumentLink, ParsedDocument, parse};
@@ -34,15 +34,13 @@ pub struct Topic {
     lexicon: Lexicon,
     vocabulary: Vocabulary,
     url: UrlLexicon,
-    url_weights: UrlWeights,
     layers: Option<ContextGraphModel>,
 }
 
 impl Topic {
     pub fn new(lexicon: Lexicon) -> Self {
         let (vocabulary, url) = (Vocabulary::new(&lexicon), UrlLexicon::new(&lexicon.url));
-        let url_weights = UrlWeights::new(lexicon.linear.as_ref().map_or(&[], |linear| &linear.urls));
-        Self { lexicon, vocabulary, url, url_weights, layers: None }
+        Self { lexicon, vocabulary, url, layers: None }
     }
 
     /// Adds a context graph.
@@ -105,7 +103,7 @@ impl Topic {
     pub fn url_relevance(&self, url: &CrawlUrl) -> Relevance {
         match &self.lexicon.linear {
             _ if self.url.matches(url) => Relevance::ONE,
-            Some(linear) => Relevance::new(linear.link_relevance(self.url_weights.score(url, &self.vocabulary)) as f32),
+            Some(linear) => Relevance::new(linear.link_relevance(url::score(url, &self.vocabulary)) as f32),
             None => Relevance::ZERO,
         }
     }
@@ -194,7 +192,7 @@ impl Topic {
     }
 
     fn anchor(&self, link: &DocumentLink, tokens: &mut Tokens<'_>) -> Relevance {
-        let hit = NEAR_HIT | if self.lexicon.linear.is_some() { ANCHOR_HIT } else { TOPIC_HIT };
+        let hit = NEAR_HIT | if self.lexicon.linear.is_some() { PAGE_HIT } else { TOPIC_HIT };
         if !link.anchor.clone().any(|piece| tokens.may_hold(piece, hit)) {
             return Relevance::ZERO;
         }
@@ -203,7 +201,7 @@ impl Topic {
             tokens.add_to_bag(range);
         }
         let sums = tokens.empty_bag(|_, _| ());
-        self.nearest(sums, sums.anchor)
+        self.nearest(sums, sums.tags)
     }
 
     /// Similarity of the [`CONTEXT`] words on each side of the anchor within its block, without the anchor.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::vocabulary::{ANCHOR_HIT, NEAR_HIT, PAGE_HIT, TOPIC_HIT, Vocabulary, VocabularyWord};
+use super::vocabulary::{NEAR_HIT, PAGE_HIT, TOPIC_HIT, Vocabulary, VocabularyWord};
 use crate::read::ParsedDocument;
 use crate::text;
 
@@ -61,10 +61,8 @@ pub(super) struct TermSums {
     pub(super) near: f64,
     /// Σ w_ij times the weight of the linear judge, in texts.
     pub(super) text: f64,
-    /// The same in tags.
+    /// The same in tags and anchors.
     pub(super) tags: f64,
-    /// The same in anchors.
-    pub(super) anchor: f64,
     /// Whether a term has a positive weight in texts or tags.
     pub(super) positive: bool,
     /// Σ w_ij² over all terms.
@@ -80,7 +78,7 @@ impl<'a> Tokens<'a> {
         vocabulary: &'a Vocabulary,
         prefilter: bool,
     ) -> Self {
-        let mut hits = vec![TOPIC_HIT | NEAR_HIT | PAGE_HIT | ANCHOR_HIT; folded.pieces.len()];
+        let mut hits = vec![TOPIC_HIT | NEAR_HIT | PAGE_HIT; folded.pieces.len()];
         if prefilter {
             hits.fill(0);
             let mut piece = 0;
@@ -187,7 +185,6 @@ impl<'a> Tokens<'a> {
             sums.near += weight * word.near;
             sums.text += weight * word.text;
             sums.tags += weight * word.tags;
-            sums.anchor += weight * word.anchor;
             sums.positive |= word.text > 0.0 || word.tags > 0.0;
             sums.norm += weight * weight;
             each_term(word, count);

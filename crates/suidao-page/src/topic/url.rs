@@ -74,29 +74,20 @@ impl UrlLexicon {
     }
 }
 
-/// Weights of URL tokens for a linear judge.
-pub(super) struct UrlWeights(FxHashMap<String, f64>);
-
-impl UrlWeights {
-    pub(super) fn new(weights: &[(String, f64)]) -> Self {
-        Self(weights.iter().map(|(token, weight)| (text::fold(token.trim()), *weight)).collect())
-    }
-
-    /// Score of a URL: these weights plus those of texts, over its tokens, each counted once.
-    pub(super) fn score(&self, url: &CrawlUrl, vocabulary: &Vocabulary) -> f64 {
-        let mut seen: Vec<String> = Vec::new();
-        let (mut sum, mut norm) = (0.0, 0.0);
-        url_tokens(url, |token| {
-            let Some(word) = vocabulary.word(token) else { return };
-            if seen.iter().any(|known| known == token) {
-                return;
-            }
-            seen.push(token.to_owned());
-            sum += word.idf * (word.text + self.0.get(token).copied().unwrap_or(0.0));
-            norm += word.idf * word.idf;
-        });
-        if norm > 0.0 { sum / norm.sqrt() } else { 0.0 }
-    }
+/// Score of a URL by a linear judge: the weights of texts, over its tokens, each counted once.
+pub(super) fn score(url: &CrawlUrl, vocabulary: &Vocabulary) -> f64 {
+    let mut seen: Vec<String> = Vec::new();
+    let (mut sum, mut norm) = (0.0, 0.0);
+    url_tokens(url, |token| {
+        let Some(word) = vocabulary.word(token) else { return };
+        if seen.iter().any(|known| known == token) {
+            return;
+        }
+        seen.push(token.to_owned());
+        sum += word.idf * word.text;
+        norm += word.idf * word.idf;
+    });
+    if norm > 0.0 { sum / norm.sqrt() } else { 0.0 }
 }
 
 /// Tokens that are much more frequent in the topic's URLs than in others; terms of the topic if the background has no

@@ -12,8 +12,6 @@ pub(super) const TOPIC_HIT: u8 = 1;
 pub(super) const NEAR_HIT: u8 = 2;
 /// A term with a positive weight in texts or tags of a linear judge.
 pub(super) const PAGE_HIT: u8 = 4;
-/// A term with a positive weight in anchors of a linear judge.
-pub(super) const ANCHOR_HIT: u8 = 8;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct VocabularyWord {
@@ -25,10 +23,8 @@ pub(super) struct VocabularyWord {
     pub(super) near: f64,
     /// Weight of the linear judge in texts.
     pub(super) text: f64,
-    /// The same in tags.
+    /// The same in tags and anchors.
     pub(super) tags: f64,
-    /// The same in anchors.
-    pub(super) anchor: f64,
     /// Number of the term, see [`Lexicon::term_name`], if it has a weight.
     pub(super) term: u32,
 }
@@ -162,7 +158,7 @@ impl Vocabulary {
         let mut seen = FxHashSet::default();
         for (index, (term, weight)) in terms.iter().chain(&linear.tags).enumerate() {
             let of_text = index < terms.len();
-            let Some(key) = add(self, term, kind(*weight, PAGE_HIT | ANCHOR_HIT)) else { continue };
+            let Some(key) = add(self, term, kind(*weight, PAGE_HIT)) else { continue };
             if !seen.insert((of_text, key.clone())) {
                 continue;
             }
@@ -172,16 +168,6 @@ impl Vocabulary {
             }
             word.text += if of_text { *weight } else { 0.0 };
             word.tags += weight;
-            word.anchor += weight;
-        }
-        let mut seen = FxHashSet::default();
-        for (term, weight) in &linear.anchors {
-            let Some(key) = add(self, term, kind(*weight, ANCHOR_HIT)) else { continue };
-            if let Some(word) = self.words.get_mut(&key)
-                && seen.insert(key)
-            {
-                word.anchor += weight;
-            }
         }
     }
 
