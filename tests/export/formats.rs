@@ -243,6 +243,12 @@ fn flags_that_a_format_does_not_use_are_rejected() {
         assert!(ended.err.contains(expected), "{format} {more:?}: {}", ended.err);
         assert!(visible(&out) == before, "{format} {more:?}");
     }
+    // A name that ends in a slash is a directory.
+    for format in ["jsonl", "csv", "warc", "text", "graph"] {
+        let ended = run(export(&stage, format, &out.join("x/"), &[])).expect(2);
+        assert!(ended.err.contains("x/: is a directory, but"), "{format}: {}", ended.err);
+        assert!(visible(&out) == before, "{format}");
+    }
     assert!(!stage.path("crawl").join("exports").exists());
 }
 
