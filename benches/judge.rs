@@ -1,5 +1,5 @@
-//! Measures how well lexicons tell pages of a topic from others, on hosts that they were not learnt from, and what links
-//! tell about their targets. The truth is what authors of recorded webs filed under a topic. For each topic the hosts
+//! Measures how well lexicons separate pages of a topic from others, on hosts that they were not learnt from, and how well
+//! scores of links predict the relevance of their targets. The truth is what authors of recorded webs filed under a topic. For each topic the hosts
 //! are split into halves; a lexicon learnt from pages of one half is tested on the other, both ways.
 //!
 //! ```sh
@@ -262,7 +262,7 @@ impl Trial<'_> {
         learn(&samples, &background, &options).ok().map(|learnt| learnt.lexicon)
     }
 
-    /// Average precision of what is said of links, as a predictor of whether the page that a link leads to is on topic: by chance,
+    /// Average precision of the scores of links, as predictors of whether the page that a link leads to is on topic: by chance,
     /// then anchor, context, URL, and the three together. Each link of a host to a document counts once for each anchor.
     fn links(&self, lexicon: Lexicon) -> Option<Vec<f64>> {
         let topic = Topic::new(lexicon);

@@ -100,7 +100,7 @@ pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&evaluation)?);
     } else {
-        outln!("{}", evaluation.in_words().trim_end());
+        outln!("{}", evaluation.describe().trim_end());
         if let Some(output) = &args.output {
             infoln!(verbosity, "Wrote {}", output.join("report.html").display());
         }

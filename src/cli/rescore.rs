@@ -57,7 +57,7 @@ pub fn run(args: &RescoreArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&json!(done))?);
     } else if !verbosity.quiet {
-        outln!("{}", in_words(args, &job, &done));
+        outln!("{}", describe(args, &job, &done));
     }
     Ok(Exit::Done)
 }
@@ -78,7 +78,7 @@ fn update_summary(job: &Job, done: &RescoreReport) -> Result<()> {
     keep_summary(&job.directory, &summary)
 }
 
-fn in_words(args: &RescoreArgs, job: &Job, done: &RescoreReport) -> String {
+fn describe(args: &RescoreArgs, job: &Job, done: &RescoreReport) -> String {
     let mut text = format!(
         "Judged {} by {}, page threshold {:.3}: {} relevant ({} more, {} fewer).",
         count(done.pages as usize, "page", "pages"),

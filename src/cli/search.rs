@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use suidao::corpus::{DuplicatePolicy, Filter};
 use suidao::html::{count, thousands};
-use suidao::index::{Hit, Index, Loosened, Marked, Request, SearchAnswer};
+use suidao::index::{Hit, Index, Loosened, Marked, Request, SearchResults};
 
 use super::filter::FilterArgs;
 use super::index::current;
@@ -70,7 +70,7 @@ pub fn run(args: &SearchArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&answer)?);
     } else {
-        in_words(&index, &request, &answer, took)?.print()?;
+        describe(&index, &request, &answer, took)?.print()?;
     }
     Ok(Exit::Done)
 }
@@ -84,7 +84,7 @@ fn unknown_fields<'a>(query: &'a str, known: &[String]) -> Vec<&'a str> {
         .collect()
 }
 
-fn in_words(index: &Index, request: &Request, answer: &SearchAnswer, took: Duration) -> Result<MarkedText> {
+fn describe(index: &Index, request: &Request, answer: &SearchResults, took: Duration) -> Result<MarkedText> {
     let mut out = MarkedText::new();
     let query = request.query.trim();
     if answer.pages == 0 {

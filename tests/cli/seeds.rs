@@ -157,14 +157,14 @@ fn a_search_service_is_asked_for_the_heaviest_terms() {
     let ended = run(command).expect(0);
     assert_eq!(urls(&ended.out), ["http://a.cn/one", "http://b.cn/"], "{}", ended.out);
     assert!(!ended.out.contains("secret-1") && !ended.err.contains("secret-1"));
-    let asked = requests.lock().unwrap();
-    assert_eq!(asked.len(), 2);
+    let requested = requests.lock().unwrap();
+    assert_eq!(requested.len(), 2);
     assert!(
-        asked
+        requested
             .iter()
             .all(|request| request.starts_with("POST /search") && request.to_lowercase().contains("x-key: secret-1"))
     );
-    drop(asked);
+    drop(requested);
 
     for (name, content, message) in [
         ("no.toml", "url = \"http://127.0.0.1:9/\"\nurls = \"a\"\n", "contains {query}"),

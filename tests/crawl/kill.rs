@@ -94,7 +94,7 @@ fn twenty_kills_lose_nothing() {
     let counts: Vec<BTreeMap<String, usize>> = runs.iter().map(|run| requests(run)).collect();
     let mut repeated = 0;
     for (number, run) in counts.iter().enumerate() {
-        assert!(run.values().all(|&times| times == 1), "run {number} asked twice for a URL");
+        assert!(run.values().all(|&times| times == 1), "run {number} requested a URL twice");
         let again = run.keys().filter(|&url| counts[number + 1..].iter().any(|later| later.contains_key(url)));
         let again = again.count();
         assert!(again <= IN_FLIGHT, "{again} requests of run {number} were repeated, {IN_FLIGHT} were in flight");

@@ -20,7 +20,7 @@ type Mood = Box<dyn Fn(&CrawlUrl, &Moody) -> Option<Fetched> + Send + Sync>;
 struct Moody {
     web: TextWeb,
     mood: Mood,
-    asked: Mutex<Vec<(Instant, String)>>,
+    requested: Mutex<Vec<(Instant, String)>>,
     well: AtomicBool,
 }
 
@@ -30,27 +30,27 @@ impl Moody {
         mood: impl Fn(&CrawlUrl, &Self) -> Option<Fetched> + Send + Sync + 'static,
     ) -> (Arc<Self>, WebServer) {
         let web = TextWeb::parse(text).unwrap();
-        let asked = Mutex::default();
-        let moody = Arc::new(Self { web, mood: Box::new(mood), asked, well: AtomicBool::new(false) });
+        let requested = Mutex::default();
+        let moody = Arc::new(Self { web, mood: Box::new(mood), requested, well: AtomicBool::new(false) });
         let server = WebServer::start(Arc::clone(&moody) as Arc<dyn Web>).unwrap();
         (moody, server)
     }
 
     /// When URLs that contain this were requested, and the number of other requests after the first of them.
     fn times(&self, part: &str) -> Vec<Instant> {
-        self.asked.lock().unwrap().iter().filter(|(_, url)| url.contains(part)).map(|(at, _)| *at).collect()
+        self.requested.lock().unwrap().iter().filter(|(_, url)| url.contains(part)).map(|(at, _)| *at).collect()
     }
 
     fn is_followed(&self, part: &str) -> bool {
-        let asked = self.asked.lock().unwrap();
-        asked.iter().position(|(_, url)| url.contains(part)).is_some_and(|first| asked.len() > first + 1)
+        let requested = self.requested.lock().unwrap();
+        requested.iter().position(|(_, url)| url.contains(part)).is_some_and(|first| requested.len() > first + 1)
     }
 }
 
 impl Web for Moody {
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
         let answer = (self.mood)(url, self);
-        self.asked.lock().unwrap().push((Instant::now(), url.to_string()));
+        self.requested.lock().unwrap().push((Instant::now(), url.to_string()));
         answer.map_or_else(|| self.web.get(url), Ok)
     }
 }

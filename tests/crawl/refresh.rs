@@ -56,14 +56,14 @@ impl Run {
 
     /// Runs until the machine ends, or is killed after so many requests; returns why it ended.
     fn go(&mut self, crawl: &mut Crawl, most: usize, until: f64) -> Option<Stop> {
-        let mut asked = 0;
+        let mut requested = 0;
         loop {
             match crawl.next(self.millis()) {
                 Next::Fetch(ticket) => {
-                    if asked == most {
+                    if requested == most {
                         return None;
                     }
-                    asked += 1;
+                    requested += 1;
                     // A second per request.
                     self.now += 1.0 / 86_400.0;
                     let mut fields = Vec::new();
@@ -222,11 +222,11 @@ fn a_killed_round_resumes_and_requests_nothing_twice() {
         assert_eq!(run.go(&mut crawl, usize::MAX, f64::INFINITY), Some(Stop::BudgetSpent));
         let rounds = run.rounds();
         assert_eq!((rounds.len(), rounds[0].requests, rounds[0].finished), (1, 40, true));
-        for (url, asked) in run.web.request_counts() {
-            let times = asked.requests - before.get(&url).map_or(0, |asked| asked.requests);
+        for (url, requested) in run.web.request_counts() {
+            let times = requested.requests - before.get(&url).map_or(0, |requested| requested.requests);
             // Its host refuses connections, and robots.txt is tried again.
             let dead = url.authority().starts_with("ads.");
-            assert!(times <= 1 || dead, "{url} was asked for {times} times in a round killed after {most}");
+            assert!(times <= 1 || dead, "{url} was requested {times} times in a round killed after {most}");
         }
     }
 }
@@ -273,7 +273,7 @@ fn a_missing_page_is_kept_for_the_grace_period_and_then_removed() {
         let url = &urls[id.0 as usize];
         assert_eq!(run.web.version(url, (visits[at].0.0 as f64 - start) / DAY), None, "{url} is still there");
         // One more request if a page still links to it, because it may be back.
-        assert!(visits.len() <= at + 3, "{url} was asked for after it was given up");
+        assert!(visits.len() <= at + 3, "{url} was requested after it was given up");
         let first =
             visits.iter().find(|(_, event)| !matches!(event, Event::PageFetched(_) | Event::Unchanged { .. })).unwrap();
         let days = (visits[at].0.0 - first.0.0) as f64 / DAY;
@@ -319,8 +319,8 @@ fn an_endless_refresh_waits_when_no_request_is_allowed() {
     assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 1.5), None, "it continues");
     let early = run.web.all_requests().requests - begun.0;
     assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 3.5), None);
-    let asked = run.web.all_requests().requests - begun.0;
-    assert!(early < 40 && asked > early + 100, "{early} {asked}");
+    let requested = run.web.all_requests().requests - begun.0;
+    assert!(early < 40 && requested > early + 100, "{early} {requested}");
 }
 
 #[test]
@@ -359,8 +359,8 @@ fn an_endless_refresh_spreads_its_requests_over_the_day() {
     let mut crawl = run.machine(Some(Budget::PerDay(96)));
     run.log.extend(crawl.begin_refresh(run.millis()));
     assert_eq!(run.go(&mut crawl, usize::MAX, 4.0), None);
-    let asked = run.web.all_requests().requests - begun;
-    assert!((280..=300).contains(&asked), "96 a day for three days: {asked}");
+    let requested = run.web.all_requests().requests - begun;
+    assert!((280..=300).contains(&requested), "96 a day for three days: {requested}");
     let visits = run.rounds().pop().unwrap();
     assert!(visits.text_changed > 0 && visits.pages > 0, "{visits:?}");
     // Pages are visited in turn, unless one is worth more.
@@ -371,11 +371,11 @@ fn an_endless_refresh_spreads_its_requests_over_the_day() {
 fn unanswered(run: &Run) -> Vec<bool> {
     let begun = run.rounds().pop().unwrap().started;
     let events = run.log.iter().filter(|batch| batch.at >= begun).flat_map(|batch| &batch.events);
-    let asked = events.filter_map(|event| match event {
+    let requested = events.filter_map(|event| match event {
         Event::PageFetched(_) | Event::Unchanged { .. } | Event::Redirected { .. } => Some(false),
         event => event.is_unanswered().then_some(true),
     });
-    asked.collect()
+    requested.collect()
 }
 
 #[test]
@@ -392,10 +392,10 @@ fn dead_hosts_do_not_delay_the_due_pages_of_a_round() {
     assert!(few.visits > 0 && few.unanswered == 0, "{few:?}");
     // With spare requests they are tried last, and fail.
     let all = run.round(6.0, 10_000);
-    let asked = unanswered(&run);
-    let first = asked.iter().position(|unanswered| *unanswered).unwrap();
-    let others = asked[first..].iter().filter(|unanswered| !**unanswered).count();
-    assert!(all.unanswered > 0 && others == 0, "{others} answers came after the first of {asked:?}");
+    let requested = unanswered(&run);
+    let first = requested.iter().position(|unanswered| *unanswered).unwrap();
+    let others = requested[first..].iter().filter(|unanswered| !**unanswered).count();
+    assert!(all.unanswered > 0 && others == 0, "{others} answers came after the first of {requested:?}");
     // They failed a moment ago.
     run.config.refresh.shortest = 5.0;
     let soon = run.round(run.now, 10_000);

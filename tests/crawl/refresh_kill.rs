@@ -46,9 +46,9 @@ fn refresh(dir: &Path, server: &WebServer) -> Command {
     command
 }
 
-fn asked(web: &ChangingWeb) -> BTreeMap<CrawlUrl, u64> {
-    let asked = web.request_counts().into_iter().filter(|(url, _)| url.host() != SETTLED);
-    asked.map(|(url, asked)| (url, asked.requests)).collect()
+fn requested(web: &ChangingWeb) -> BTreeMap<CrawlUrl, u64> {
+    let requested = web.request_counts().into_iter().filter(|(url, _)| url.host() != SETTLED);
+    requested.map(|(url, requested)| (url, requested.requests)).collect()
 }
 
 fn rounds(log: &[Record]) -> Vec<RoundTally> {
@@ -73,7 +73,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
     web.set(4.0);
 
     let (mut kills, mut runs) = (0, Vec::new());
-    let mut before = asked(&web);
+    let mut before = requested(&web);
     let ended = loop {
         let mut running = Running::start(refresh(&dir, &server));
         if kills == KILLS {
@@ -82,7 +82,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         let total: u64 = before.values().sum();
         let more = random.below(2 * BUDGET / KILLS as u64);
         let late = Duration::from_micros(random.below(20_000));
-        let reached = running.until(|| asked(&web).values().sum::<u64>() >= total + more);
+        let reached = running.until(|| requested(&web).values().sum::<u64>() >= total + more);
         std::thread::sleep(late);
         if !reached || running.has_ended() {
             break Some(running.end().expect(0));
@@ -90,7 +90,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         running.kill();
         kills += 1;
         settle(&server);
-        let now = asked(&web);
+        let now = requested(&web);
         runs.push(now.iter().map(|(url, times)| (url.clone(), times - before.get(url).unwrap_or(&0))).collect());
         before = now;
         // Killed after the end of the round and before its own: the next run would begin another round. Read from a
@@ -101,7 +101,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
             break None;
         }
     };
-    let now = asked(&web);
+    let now = requested(&web);
     let last: BTreeMap<CrawlUrl, u64> =
         now.iter().map(|(url, times)| (url.clone(), times - before.get(url).unwrap_or(&0))).collect();
     runs.push(last);
@@ -135,7 +135,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         let run: &BTreeMap<CrawlUrl, u64> = run;
         let wanted: Vec<&CrawlUrl> = run.iter().filter(|(_, times)| **times > 0).map(|(url, _)| url).collect();
         let once = |(url, times): (&CrawlUrl, &u64)| *times <= 1 || retried.contains(url);
-        assert!(run.iter().all(once), "run {number} asked twice for a URL");
+        assert!(run.iter().all(once), "run {number} requested a URL twice");
         let again =
             |url: &&&CrawlUrl| runs[number + 1..].iter().any(|later| later.get(**url).is_some_and(|times| *times > 0));
         let again: Vec<_> = wanted.iter().filter(again).filter(|url| !retried.contains(url)).collect();

@@ -190,8 +190,8 @@ fn intact_pages_are_not_fetched_again() {
     assert_eq!(export(&dir, &finished.stage.path("export.jsonl")).len() as u64, output["pages"].as_u64().unwrap());
     let before = finished.stage.server.requests();
     finished.goes_on("cut");
-    let asked = finished.stage.server.requests() - before;
-    assert!(asked < 30, "{asked} requests: the pages that were cut");
+    let requested = finished.stage.server.requests() - before;
+    assert!(requested < 30, "{requested} requests: the pages that were cut");
 }
 
 #[test]

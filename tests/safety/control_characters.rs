@@ -402,8 +402,8 @@ fn no_verb_prints_terminal_controls() {
     assert!(seen["title"].as_str().unwrap().contains(EVIL.trim_end_matches("\u{2028}\u{e0041}")), "{}", text(&seen));
     stage.shows_with("check page", &[seed], &[0], &fetching);
     stage.file("robots.txt", evil(&CrawlUrl::parse("http://evil.test/robots.txt").unwrap()).body);
-    let asked = ["http://evil.test/x", "http://evil.test/forbidden", &format!("http://evil.test/{EVIL}")];
-    let result = stage.shows("check robots", &[&["--file", "robots.txt"], &asked[..]].concat(), &[0]).out;
+    let requested = ["http://evil.test/x", "http://evil.test/forbidden", &format!("http://evil.test/{EVIL}")];
+    let result = stage.shows("check robots", &[&["--file", "robots.txt"], &requested[..]].concat(), &[0]).out;
     assert!(result.lines().all(|line| line.split('\t').count() == 3) && result.lines().count() == 3, "{result}");
     stage.shows("check url", &["http://a.test/", EVIL], &[2]);
     stage.shows("check url", &["--json", &format!("http://a.test/{EVIL}")], &[0]);

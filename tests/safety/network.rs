@@ -55,7 +55,7 @@ impl Web {
     }
 
     /// First lines of the requests.
-    fn asked(&self) -> Vec<String> {
+    fn requested(&self) -> Vec<String> {
         self.heads().iter().map(|head| head.lines().next().unwrap().to_owned()).collect()
     }
 }
@@ -132,7 +132,7 @@ fn no_redirect_leads_out_of_the_public_web() {
     let seeds: String = answers.iter().map(|(url, ..)| format!("{url}\n")).collect();
     let room = Room::new(&seeds);
     run(room.crawl(&["--proxy", &web.proxy()])).expect(0);
-    for line in web.asked() {
+    for line in web.requested() {
         assert!(line.starts_with("GET http://a.test/"), "{line}");
     }
     let skipped = room.read("out/skipped.csv");
@@ -160,9 +160,9 @@ fn ports_of_other_services_are_not_asked_whoever_names_them() {
     ]);
     let room = Room::new("http://a.test/\nhttp://d.test:11211/\nhttps://e.test:6667/\n");
     run(room.crawl(&["--proxy", &web.proxy()])).expect(0);
-    let asked = web.asked();
-    assert!(asked.iter().any(|line| line.starts_with("GET http://c.test/robots.txt ")), "{asked:?}");
-    for line in &asked {
+    let requested = web.requested();
+    assert!(requested.iter().any(|line| line.starts_with("GET http://c.test/robots.txt ")), "{requested:?}");
+    for line in &requested {
         let target = line.split(' ').nth(1).unwrap();
         assert!(!target.trim_start_matches("http://").contains(':') && line.starts_with("GET "), "{line}");
     }
@@ -173,8 +173,8 @@ fn ports_of_other_services_are_not_asked_whoever_names_them() {
     assert!(skipped.contains("http://c.test/,robots-unreachable"), "{skipped}");
     // A permitted port is contacted, robots.txt first.
     run(room.crawl(&["--proxy", &web.proxy(), "--set", "scope.allow_ports=[11211]"])).expect(0);
-    let asked = web.asked().split_off(asked.len());
-    assert!(asked.iter().any(|line| line.starts_with("GET http://d.test:11211/robots.txt ")), "{asked:?}");
+    let requested = web.requested().split_off(requested.len());
+    assert!(requested.iter().any(|line| line.starts_with("GET http://d.test:11211/robots.txt ")), "{requested:?}");
     let mut command = suidao();
     command.args(["check", "url", "--json", "http://a.cn:6379/"]);
     let printed = run(command).expect(0).out;
@@ -187,11 +187,11 @@ fn local_names_are_not_sent_to_a_proxy() {
     let names = ["localhost.localdomain", "ip6-localhost", "kubernetes", "nas.lan", "wiki.corp", "localhost4"];
     let room = Room::new(&names.map(|name| format!("http://{name}/\n")).concat());
     run(room.crawl(&["--proxy", &web.proxy()])).expect(1);
-    assert_eq!(web.asked(), [""; 0]);
+    assert_eq!(web.requested(), [""; 0]);
     let skipped = room.read("out/skipped.csv");
     assert_eq!(skipped.matches("address is private").count(), names.len(), "{skipped}");
     run(room.crawl(&["--proxy", &web.proxy(), "--allow-private"])).expect(1);
-    assert!(web.asked().len() >= names.len(), "{:?}", web.asked());
+    assert!(web.requested().len() >= names.len(), "{:?}", web.requested());
 }
 
 #[test]
@@ -205,16 +205,16 @@ fn a_seed_that_was_refused_as_private_is_taken_when_that_is_allowed() {
     let room = Room::new(&format!("{base}/\n{base}/no\n"));
     for _ in 0..2 {
         run(room.crawl(&[])).expect(1);
-        assert!(web.asked().is_empty());
+        assert!(web.requested().is_empty());
         let skipped = room.read("out/skipped.csv");
         assert_eq!(skipped.matches("is private").count(), 2, "{skipped}");
         let summary: serde_json::Value = serde_json::from_str(&room.read("out/summary.json")).unwrap();
         assert_eq!((&summary["failed"], &summary["queued"]), (&2.into(), &0.into()));
     }
     run(room.crawl(&["--allow-private"])).expect(0);
-    let mut asked = web.asked();
-    asked.sort();
-    assert_eq!(asked, ["GET / HTTP/1.1", "GET /robots.txt HTTP/1.1"]);
+    let mut requested = web.requested();
+    requested.sort();
+    assert_eq!(requested, ["GET / HTTP/1.1", "GET /robots.txt HTTP/1.1"]);
     let skipped = room.read("out/skipped.csv");
     assert!(skipped.contains("/no,robots") && !skipped.contains("private"), "{skipped}");
 }
@@ -284,7 +284,7 @@ fn a_secret_is_sent_to_its_origin_only() {
             others += 1;
         }
     }
-    assert!(known >= 4 && others >= 4, "{:?}", web.asked());
+    assert!(known >= 4 && others >= 4, "{:?}", web.requested());
     let sent = web.heads().iter().filter(|head| head.to_lowercase().contains("\r\ncookie: sid=c00kie\r\n")).count();
     assert!(sent >= 2, "{:?}", web.heads());
     // Errors do not contain the secrets.

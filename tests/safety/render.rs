@@ -94,7 +94,7 @@ impl Stage {
         parse(&Fetched { rendered, ..self.page(url) }).text
     }
 
-    fn asked(&self, path: &str) -> usize {
+    fn requested(&self, path: &str) -> usize {
         self.server.log().iter().filter(|ServedRequest { path: other, .. }| other.starts_with(path)).count()
     }
 }
@@ -180,8 +180,8 @@ fn content_made_by_scripts_is_read() {
     assert!(parsed.text.contains("编码为国标的页面由脚本写成") && parsed.rendered, "{}", parsed.text);
     assert_eq!((parsed.charset.as_str(), parsed.title.as_str()), ("UTF-8", "编码"));
     // The crawl fetches the page once; style sheets never; a script once for all pages.
-    assert_eq!((stage.asked("/json"), stage.asked("/a.css"), stage.asked("/js/list.js")), (0, 0, 1));
-    assert_eq!(stage.asked("/robots.txt"), 3, "one for each host: {:?}", stage.server.log());
+    assert_eq!((stage.requested("/json"), stage.requested("/a.css"), stage.requested("/js/list.js")), (0, 0, 1));
+    assert_eq!(stage.requested("/robots.txt"), 3, "one for each host: {:?}", stage.server.log());
 }
 
 #[test]
@@ -282,11 +282,11 @@ fn a_hostile_page_reaches_nothing() {
     let others: Vec<_> = log.iter().filter(|access| !allowed.contains(&access.path.as_str())).collect();
     assert!(others.is_empty(), "{others:?}");
     assert!(!stage.render("http://a.test/closed").unwrap().contains("loaded"));
-    assert_eq!(stage.asked("/s.js"), 0);
+    assert_eq!(stage.requested("/s.js"), 0);
     for page in ["http://a.test/busy", "http://a.test/busy2"] {
         assert!(!stage.render(page).unwrap().contains("loaded"), "{page}");
     }
-    assert_eq!((stage.asked("/1.js"), stage.asked("/2.js")), (1, 0));
+    assert_eq!((stage.requested("/1.js"), stage.requested("/2.js")), (1, 0));
     let slowly = stage.render("http://a.test/slowly").unwrap();
     assert!(slowly.contains("apart"), "{slowly}");
     // The proxy is asked for the robots.txt of a name without an address, and of no private one.
@@ -377,7 +377,7 @@ fn endless_pages_are_cut_off() {
     assert!(stage.render("http://a.test/alert").unwrap().contains("警告之后"));
     assert!(stage.render("http://a.test/timer").unwrap().contains("定时次次"));
     assert!(stage.render("http://a.test/poll").unwrap().contains("轮询"));
-    assert!(stage.asked("/data.json") <= 10, "{}", stage.asked("/data.json"));
+    assert!(stage.requested("/data.json") <= 10, "{}", stage.requested("/data.json"));
     // An endless script is stopped, and what was there before is read; at worst the server's answer is used.
     for path in ["loop", "atonce", "heap"] {
         match stage.render(&format!("http://a.test/{path}")) {
@@ -388,7 +388,7 @@ fn endless_pages_are_cut_off() {
     assert!(stage.render("http://a.test/reload").unwrap().contains("重新"));
     let moved = stage.render("http://a.test/elsewhere").unwrap();
     assert!(moved.contains("content=\"0;url=http://b.test/new?x=1\""), "{moved}");
-    assert_eq!((stage.asked("/new"), stage.asked("/p1"), stage.asked("/reload")), (0, 0, 0));
+    assert_eq!((stage.requested("/new"), stage.requested("/p1"), stage.requested("/reload")), (0, 0, 0));
     assert!(stage.render("http://a.test/popups").unwrap().contains("弹窗"));
     assert_eq!(stage.render("http://a.test/huge"), Err(RenderFailure::TooLarge));
     // Too deep even for the browser: its answer depends on the version.

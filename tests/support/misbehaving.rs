@@ -16,7 +16,7 @@ pub struct Misbehaviour {
     pub name: &'static str,
     /// What the server does, for the table.
     pub what: &'static str,
-    act: fn(&mut Asked) -> io::Result<After>,
+    act: fn(&mut Exchange) -> io::Result<After>,
 }
 
 impl Misbehaviour {
@@ -42,7 +42,7 @@ enum After {
 use After::{Close, Keep};
 
 /// A request that is being answered.
-struct Asked<'a> {
+struct Exchange<'a> {
     stream: &'a mut TcpStream,
     host: &'a str,
     path: &'a str,
@@ -52,7 +52,7 @@ struct Asked<'a> {
     port: u16,
 }
 
-impl Asked<'_> {
+impl Exchange<'_> {
     fn send(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
         self.stream.write_all(bytes.as_ref())
     }
@@ -131,272 +131,272 @@ macro_rules! misbehaviours {
 misbehaviours! {
     // The connection.
     "closes-before-head", "closes the connection instead of answering", |_| Ok(Close);
-    "closes-within-head", "closes in the middle of a header field", |asked| {
-        asked.send("HTTP/1.1 200 OK\r\nContent-Ty").map(|()| Close)
+    "closes-within-head", "closes in the middle of a header field", |exchange| {
+        exchange.send("HTTP/1.1 200 OK\r\nContent-Ty").map(|()| Close)
     };
-    "closes-after-head", "closes after the head, with a body announced", |asked| {
-        asked.send(format!("{OK}Content-Length: 5000\r\n\r\n")).map(|()| Close)
+    "closes-after-head", "closes after the head, with a body announced", |exchange| {
+        exchange.send(format!("{OK}Content-Length: 5000\r\n\r\n")).map(|()| Close)
     };
-    "closes-within-body", "closes in the middle of the body", |asked| {
-        asked.send(format!("{OK}Content-Length: 5000\r\n\r\n<p>half of")).map(|()| Close)
+    "closes-within-body", "closes in the middle of the body", |exchange| {
+        exchange.send(format!("{OK}Content-Length: 5000\r\n\r\n<p>half of")).map(|()| Close)
     };
-    "resets-within-body", "sends a TCP reset in the middle of the body", |asked| {
+    "resets-within-body", "sends a TCP reset in the middle of the body", |exchange| {
         // Closing with unread input makes the system send a reset.
-        asked.send(format!("{OK}Content-Length: 5000\r\n\r\n<p>half of")).map(|()| Close)
+        exchange.send(format!("{OK}Content-Length: 5000\r\n\r\n<p>half of")).map(|()| Close)
     };
-    "keep-alive-closed", "declares keep-alive and closes after every response", |asked| {
+    "keep-alive-closed", "declares keep-alive and closes after every response", |exchange| {
         let body = page("后来", &[]);
-        asked.answer("200 OK", "Content-Type: text/html\r\nConnection: keep-alive\r\nKeep-Alive: timeout=100\r\n", body)
+        exchange.answer("200 OK", "Content-Type: text/html\r\nConnection: keep-alive\r\nKeep-Alive: timeout=100\r\n", body)
             .map(|_| Close)
     };
-    "never-answers", "takes the request and never answers", |asked| asked.silence();
-    "slow-head", "sends its head a byte every half second", |asked| {
-        asked.drip(OK.bytes().cycle().map(|byte| vec![byte]), 500)
+    "never-answers", "takes the request and never answers", |exchange| exchange.silence();
+    "slow-head", "sends its head a byte every half second", |exchange| {
+        exchange.drip(OK.bytes().cycle().map(|byte| vec![byte]), 500)
     };
-    "slow-body", "sends its body a byte a second", |asked| {
-        asked.send(format!("{OK}Content-Length: 5000\r\n\r\n"))?;
-        asked.drip(std::iter::repeat(b"a".to_vec()), 1000)
+    "slow-body", "sends its body a byte a second", |exchange| {
+        exchange.send(format!("{OK}Content-Length: 5000\r\n\r\n"))?;
+        exchange.drip(std::iter::repeat(b"a".to_vec()), 1000)
     };
-    "slow-but-good", "is silent for a second, then answers", |asked| {
-        asked.wait(1000);
-        asked.html(page("慢的", &[]))
+    "slow-but-good", "is silent for a second, then answers", |exchange| {
+        exchange.wait(1000);
+        exchange.html(page("慢的", &[]))
     };
     // The head.
-    "garbage", "answers with bytes that are not HTTP", |asked| {
+    "garbage", "answers with bytes that are not HTTP", |exchange| {
         let noise: Vec<u8> = (0..4000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-        asked.send(noise).map(|()| Close)
+        exchange.send(noise).map(|()| Close)
     };
-    "http-0.9", "answers with a body and no head", |asked| asked.send(page("没有头", &[])).map(|()| Close);
-    "http-7", "answers in an unknown HTTP version", |asked| {
-        asked.send("HTTP/7.3 200 OK\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
+    "http-0.9", "answers with a body and no head", |exchange| exchange.send(page("没有头", &[])).map(|()| Close);
+    "http-7", "answers in an unknown HTTP version", |exchange| {
+        exchange.send("HTTP/7.3 200 OK\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
     };
-    "status-20", "answers with a status of two digits", |asked| {
-        asked.send("HTTP/1.1 20 OK\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
+    "status-20", "answers with a status of two digits", |exchange| {
+        exchange.send("HTTP/1.1 20 OK\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
     };
-    "status-999", "answers 999", |asked| asked.answer("999 Request denied", "", "no");
-    "nul-in-head", "sends NUL bytes in a header field", |asked| {
-        asked.send("HTTP/1.1 200 OK\r\nContent-Type: text/\0html\r\nX-\0: \0\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
+    "status-999", "answers 999", |exchange| exchange.answer("999 Request denied", "", "no");
+    "nul-in-head", "sends NUL bytes in a header field", |exchange| {
+        exchange.send("HTTP/1.1 200 OK\r\nContent-Type: text/\0html\r\nX-\0: \0\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
     };
-    "header-flood", "sends 10,000 header fields", |asked| {
+    "header-flood", "sends 10,000 header fields", |exchange| {
         let fields: String = (0..10_000).map(|n| format!("X-Field-{n}: {n}\r\n")).collect();
-        asked.answer("200 OK", &fields, page("很多", &[])).map(|_| Close)
+        exchange.answer("200 OK", &fields, page("很多", &[])).map(|_| Close)
     };
-    "header-of-10-mb", "sends a header field of 10 MB", |asked| {
-        asked.send("HTTP/1.1 200 OK\r\nX-Long: ")?;
-        asked.send(vec![b'x'; 10 << 20])?;
-        asked.send("\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
+    "header-of-10-mb", "sends a header field of 10 MB", |exchange| {
+        exchange.send("HTTP/1.1 200 OK\r\nX-Long: ")?;
+        exchange.send(vec![b'x'; 10 << 20])?;
+        exchange.send("\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
     };
-    "header-of-300-kb", "sets a cookie of 300 KB", |asked| {
+    "header-of-300-kb", "sets a cookie of 300 KB", |exchange| {
         let fields = format!("Content-Type: text/html; charset=utf-8\r\nSet-Cookie: c={}\r\n", "x".repeat(300 << 10));
-        asked.answer("200 OK", &fields, page("大饼干", &[]))
+        exchange.answer("200 OK", &fields, page("大饼干", &[]))
     };
-    "header-of-noise", "sends a header field of 400 KB of non-text bytes", |asked| {
-        asked.send("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nX-Noise: ")?;
-        asked.send(vec![0xE9; 400_000])?;
+    "header-of-noise", "sends a header field of 400 KB of non-text bytes", |exchange| {
+        exchange.send("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nX-Noise: ")?;
+        exchange.send(vec![0xE9; 400_000])?;
         let body = page("杂音", &[]);
-        asked.send(format!("\r\nContent-Length: {}\r\n\r\n{body}", body.len())).map(|()| Keep)
+        exchange.send(format!("\r\nContent-Length: {}\r\n\r\n{body}", body.len())).map(|()| Keep)
     };
-    "cookie-flood", "sets 100 cookies of 1 KB", |asked| {
+    "cookie-flood", "sets 100 cookies of 1 KB", |exchange| {
         let fields: String = (0..100).map(|n| format!("Set-Cookie: c{n}={}; Path=/\r\n", "x".repeat(1000))).collect();
-        asked.answer("200 OK", &format!("Content-Type: text/html\r\n{fields}"), page("饼干", &[]))
+        exchange.answer("200 OK", &format!("Content-Type: text/html\r\n{fields}"), page("饼干", &[]))
     };
-    "duplicate-fields", "sends every header field twice, with other values", |asked| {
+    "duplicate-fields", "sends every header field twice, with other values", |exchange| {
         let fields = "Content-Type: text/html; charset=utf-8\r\nContent-Type: text/plain\r\nETag: \"1\"\r\nETag: \"2\"\r\n\
             Server: a\r\nServer: b\r\nLocation: /x\r\nLocation: /y\r\n";
-        asked.answer("200 OK", fields, page("两次", &[]))
+        exchange.answer("200 OK", fields, page("两次", &[]))
     };
-    "endless-1xx", "sends informational responses without end", |asked| {
-        asked.drip(std::iter::repeat(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".to_vec()), 5)
+    "endless-1xx", "sends informational responses without end", |exchange| {
+        exchange.drip(std::iter::repeat(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".to_vec()), 5)
     };
-    "continue-first", "sends an unrequested 100 Continue before the response", |asked| {
-        asked.send("HTTP/1.1 100 Continue\r\n\r\n")?;
-        asked.html(page("继续", &[]))
+    "continue-first", "sends an unrequested 100 Continue before the response", |exchange| {
+        exchange.send("HTTP/1.1 100 Continue\r\n\r\n")?;
+        exchange.html(page("继续", &[]))
     };
     // Length and framing.
-    "length-too-short", "announces 100 bytes and sends more", |asked| {
+    "length-too-short", "announces 100 bytes and sends more", |exchange| {
         let body = page("太长", &[]);
-        asked.send(format!("{OK}Content-Length: 100\r\n\r\n{body}")).map(|()| Close)
+        exchange.send(format!("{OK}Content-Length: 100\r\n\r\n{body}")).map(|()| Close)
     };
-    "length-too-long", "announces more bytes than it sends, and waits", |asked| {
-        asked.send(format!("{OK}Content-Length: 90000\r\n\r\n{}", page("太短", &[])))?;
-        asked.silence()
+    "length-too-long", "announces more bytes than it sends, and waits", |exchange| {
+        exchange.send(format!("{OK}Content-Length: 90000\r\n\r\n{}", page("太短", &[])))?;
+        exchange.silence()
     };
-    "length-negative", "announces a negative length", |asked| {
-        asked.send(format!("{OK}Content-Length: -5\r\n\r\nhello")).map(|()| Close)
+    "length-negative", "announces a negative length", |exchange| {
+        exchange.send(format!("{OK}Content-Length: -5\r\n\r\nhello")).map(|()| Close)
     };
-    "length-twice", "announces two lengths", |asked| {
-        asked.send(format!("{OK}Content-Length: 5\r\nContent-Length: 7\r\n\r\nhello")).map(|()| Close)
+    "length-twice", "announces two lengths", |exchange| {
+        exchange.send(format!("{OK}Content-Length: 5\r\nContent-Length: 7\r\n\r\nhello")).map(|()| Close)
     };
-    "chunk-nonsense", "sends chunks whose lengths are not numbers", |asked| {
-        asked.send(format!("{OK}Transfer-Encoding: chunked\r\n\r\nfive\r\nhello\r\n0\r\n\r\n")).map(|()| Close)
+    "chunk-nonsense", "sends chunks whose lengths are not numbers", |exchange| {
+        exchange.send(format!("{OK}Transfer-Encoding: chunked\r\n\r\nfive\r\nhello\r\n0\r\n\r\n")).map(|()| Close)
     };
-    "endless-chunks", "sends chunks without end", |asked| {
-        asked.send(format!("{OK}Transfer-Encoding: chunked\r\n\r\n"))?;
-        asked.drip(std::iter::repeat([&b"8000\r\n"[..], &[b'a'; 0x8000], b"\r\n"].concat()), 0)
+    "endless-chunks", "sends chunks without end", |exchange| {
+        exchange.send(format!("{OK}Transfer-Encoding: chunked\r\n\r\n"))?;
+        exchange.drip(std::iter::repeat([&b"8000\r\n"[..], &[b'a'; 0x8000], b"\r\n"].concat()), 0)
     };
-    "endless-body", "sends a body without length and end", |asked| {
-        asked.send(format!("{OK}Connection: close\r\n\r\n"))?;
-        asked.drip(std::iter::repeat(b"<p>und so weiter ".repeat(4000)), 0)
+    "endless-body", "sends a body without length and end", |exchange| {
+        exchange.send(format!("{OK}Connection: close\r\n\r\n"))?;
+        exchange.drip(std::iter::repeat(b"<p>und so weiter ".repeat(4000)), 0)
     };
-    "two-answers", "sends a second, unrequested response after the first", |asked| {
-        asked.html(page("第一", &[]))?;
-        asked.html(page("第二", &["http://two-answers.test/smuggled".to_owned()]))
+    "two-answers", "sends a second, unrequested response after the first", |exchange| {
+        exchange.html(page("第一", &[]))?;
+        exchange.html(page("第二", &["http://two-answers.test/smuggled".to_owned()]))
     };
     // Content codings.
-    "gzip-bomb", "sends 100 KB that unpack to 100 MB", |asked| {
+    "gzip-bomb", "sends 100 KB that unpack to 100 MB", |exchange| {
         let packed = gzip(&vec![b' '; 100 << 20]);
-        asked.answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", packed)
+        exchange.answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", packed)
     };
-    "gzip-broken", "sends gzip that breaks in the middle", |asked| {
+    "gzip-broken", "sends gzip that breaks in the middle", |exchange| {
         let mut packed = gzip(page("坏的", &[]).repeat(20).as_bytes());
         let middle = packed.len() / 2;
         packed[middle..].fill(0xA5);
-        asked.answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", packed)
+        exchange.answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", packed)
     };
-    "brotli-that-is-none", "declares br and sends plain text", |asked| {
-        asked.answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: br\r\n", page("没有压缩", &[]))
+    "brotli-that-is-none", "declares br and sends plain text", |exchange| {
+        exchange.answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: br\r\n", page("没有压缩", &[]))
     };
-    "coding-unknown", "declares an unknown content coding", |asked| {
-        asked.answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: x-rot13\r\n", page("什么", &[]))
+    "coding-unknown", "declares an unknown content coding", |exchange| {
+        exchange.answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: x-rot13\r\n", page("什么", &[]))
     };
     // Redirects.
-    "redirect-loop", "redirects in a circle of two", |asked| {
-        let to = if asked.path == "/" { "/other" } else { "/" };
-        asked.moved(to)
+    "redirect-loop", "redirects in a circle of two", |exchange| {
+        let to = if exchange.path == "/" { "/other" } else { "/" };
+        exchange.moved(to)
     };
-    "redirect-to-itself", "redirects to itself", |asked| asked.moved("/");
-    "redirect-chain", "redirects a hundred times in a row", |asked| {
-        let step: u32 = asked.path.trim_matches('/').parse().unwrap_or(0);
-        if step < 100 { asked.moved(&format!("/{}", step + 1)) } else { asked.html(page("到了", &[])) }
+    "redirect-to-itself", "redirects to itself", |exchange| exchange.moved("/");
+    "redirect-chain", "redirects a hundred times in a row", |exchange| {
+        let step: u32 = exchange.path.trim_matches('/').parse().unwrap_or(0);
+        if step < 100 { exchange.moved(&format!("/{}", step + 1)) } else { exchange.html(page("到了", &[])) }
     };
-    "redirect-nowhere", "redirects without Location", |asked| asked.answer("302 Found", "", "");
-    "redirect-to-file", "redirects to file:///etc/passwd", |asked| asked.moved("file:///etc/passwd");
-    "redirect-to-script", "redirects to javascript:", |asked| asked.moved("javascript:alert(1)");
-    "redirect-to-loopback", "redirects to 127.0.0.1", |asked| {
-        let to = format!("http://127.0.0.1:{}/secret", asked.port);
-        asked.moved(&to)
+    "redirect-nowhere", "redirects without Location", |exchange| exchange.answer("302 Found", "", "");
+    "redirect-to-file", "redirects to file:///etc/passwd", |exchange| exchange.moved("file:///etc/passwd");
+    "redirect-to-script", "redirects to javascript:", |exchange| exchange.moved("javascript:alert(1)");
+    "redirect-to-loopback", "redirects to 127.0.0.1", |exchange| {
+        let to = format!("http://127.0.0.1:{}/secret", exchange.port);
+        exchange.moved(&to)
     };
-    "redirect-to-metadata", "redirects to the metadata address of clouds", |asked| {
-        asked.moved("http://169.254.169.254/latest/meta-data/")
+    "redirect-to-metadata", "redirects to the metadata address of clouds", |exchange| {
+        exchange.moved("http://169.254.169.254/latest/meta-data/")
     };
-    "redirect-of-100-kb", "redirects to a URL of 100 KB", |asked| {
+    "redirect-of-100-kb", "redirects to a URL of 100 KB", |exchange| {
         let to = format!("/{}", "long/".repeat(20_000));
-        asked.moved(&to)
+        exchange.moved(&to)
     };
     // Statuses.
-    "too-many-requests", "answers 429 twice, with Retry-After in seconds, then the page", |asked| {
-        if asked.before < 2 {
-            return asked.answer("429 Too Many Requests", "Retry-After: 1\r\n", "later");
+    "too-many-requests", "answers 429 twice, with Retry-After in seconds, then the page", |exchange| {
+        if exchange.before < 2 {
+            return exchange.answer("429 Too Many Requests", "Retry-After: 1\r\n", "later");
         }
-        asked.html(page("轻一点", &[]))
+        exchange.html(page("轻一点", &[]))
     };
-    "unavailable-until", "answers 503 once, with Retry-After as a date, then the page", |asked| {
-        if asked.before < 1 {
+    "unavailable-until", "answers 503 once, with Retry-After as a date, then the page", |exchange| {
+        if exchange.before < 1 {
             let until = date_in(3);
-            return asked.answer("503 Service Unavailable", &format!("Retry-After: {until}\r\n"), "later");
+            return exchange.answer("503 Service Unavailable", &format!("Retry-After: {until}\r\n"), "later");
         }
-        asked.html(page("回来了", &[]))
+        exchange.html(page("回来了", &[]))
     };
-    "always-500", "answers 500, always", |asked| asked.answer("500 Internal Server Error", "", "oops");
-    "half-500", "answers 500 every other time", |asked| {
-        if asked.before % 2 == 0 {
-            return asked.answer("500 Internal Server Error", "", "oops");
+    "always-500", "answers 500, always", |exchange| exchange.answer("500 Internal Server Error", "", "oops");
+    "half-500", "answers 500 every other time", |exchange| {
+        if exchange.before % 2 == 0 {
+            return exchange.answer("500 Internal Server Error", "", "oops");
         }
-        asked.html(page("一半", &[]))
+        exchange.html(page("一半", &[]))
     };
-    "no-content", "answers 204", |asked| asked.send("HTTP/1.1 204 No Content\r\n\r\n").map(|()| Keep);
-    "partial-content", "answers 206 to a request for the whole", |asked| {
-        asked.answer("206 Partial Content", "Content-Type: text/html\r\nContent-Range: bytes 0-99/5000\r\n", page("一段", &[]))
+    "no-content", "answers 204", |exchange| exchange.send("HTTP/1.1 204 No Content\r\n\r\n").map(|()| Keep);
+    "partial-content", "answers 206 to a request for the whole", |exchange| {
+        exchange.answer("206 Partial Content", "Content-Type: text/html\r\nContent-Range: bytes 0-99/5000\r\n", page("一段", &[]))
     };
-    "not-modified", "answers 304 to an unconditional request", |asked| {
-        asked.send("HTTP/1.1 304 Not Modified\r\n\r\n").map(|()| Keep)
+    "not-modified", "answers 304 to an unconditional request", |exchange| {
+        exchange.send("HTTP/1.1 304 Not Modified\r\n\r\n").map(|()| Keep)
     };
-    "switching-protocols", "answers 101", |asked| {
-        asked.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n").map(|()| Close)
+    "switching-protocols", "answers 101", |exchange| {
+        exchange.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n").map(|()| Close)
     };
-    "soft-404", "answers 200 to everything, with the text of a 404 page", |asked| {
-        let links: Vec<String> = (0..5).map(|n| format!("{}nothing-{n}", if asked.path == "/" { "/" } else { "/x" })).collect();
-        asked.html(page("您访问的页面不存在", &links))
+    "soft-404", "answers 200 to everything, with the text of a 404 page", |exchange| {
+        let links: Vec<String> = (0..5).map(|n| format!("{}nothing-{n}", if exchange.path == "/" { "/" } else { "/x" })).collect();
+        exchange.html(page("您访问的页面不存在", &links))
     };
     // Pages.
-    "wrong-charset", "declares utf-8 and sends GBK", |asked| {
+    "wrong-charset", "declares utf-8 and sends GBK", |exchange| {
         let (gbk, ..) = encoding_rs::GBK.encode("<title>编码错误</title><p>声明的编码和实际的编码并不是同一个。");
-        asked.html(gbk)
+        exchange.html(gbk)
     };
-    "nul-in-body", "sends a page with NUL bytes in it", |asked| {
+    "nul-in-body", "sends a page with NUL bytes in it", |exchange| {
         let body = page("空的", &["/good".to_owned()]).replace("足球", "足\0球\0");
-        asked.html(body)
+        exchange.html(body)
     };
-    "binary-as-html", "sends noise as text/html", |asked| {
+    "binary-as-html", "sends noise as text/html", |exchange| {
         let noise: Vec<u8> = (0..200_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
-        asked.html(noise)
+        exchange.html(noise)
     };
-    "image", "sends an image", |asked| asked.answer("200 OK", "Content-Type: image/png\r\n", b"\x89PNG\r\n\x1a\n");
-    "media-type-nonsense", "sends an invalid media type", |asked| {
-        asked.answer("200 OK", "Content-Type: ;;;///\r\n", page("什么类型", &[]))
+    "image", "sends an image", |exchange| exchange.answer("200 OK", "Content-Type: image/png\r\n", b"\x89PNG\r\n\x1a\n");
+    "media-type-nonsense", "sends an invalid media type", |exchange| {
+        exchange.answer("200 OK", "Content-Type: ;;;///\r\n", page("什么类型", &[]))
     };
-    "no-media-type", "sends no Content-Type", |asked| asked.answer("200 OK", "", page("不说", &[]));
-    "nested-tags", "sends 10,000 nested tags", |asked| {
+    "no-media-type", "sends no Content-Type", |exchange| exchange.answer("200 OK", "", page("不说", &[]));
+    "nested-tags", "sends 10,000 nested tags", |exchange| {
         let body = format!("<title>深</title>{}{}", "<div>".repeat(10_000), page("最里面", &["/good".to_owned()]));
-        asked.html(body)
+        exchange.html(body)
     };
-    "megabyte-attribute", "sends an attribute of a megabyte", |asked| {
+    "megabyte-attribute", "sends an attribute of a megabyte", |exchange| {
         let body = format!("<a href=\"/{}\">长</a>{}", "a".repeat(1 << 20), page("属性", &[]));
-        asked.html(body)
+        exchange.html(body)
     };
-    "megabyte-title", "sends a title of a megabyte", |asked| asked.html(page(&"题".repeat(350_000), &[]));
-    "100000-links", "links to 100,000 pages of its own", |asked| {
-        if asked.path != "/" {
-            return asked.html(page(asked.path, &[]));
+    "megabyte-title", "sends a title of a megabyte", |exchange| exchange.html(page(&"题".repeat(350_000), &[]));
+    "100000-links", "links to 100,000 pages of its own", |exchange| {
+        if exchange.path != "/" {
+            return exchange.html(page(exchange.path, &[]));
         }
         let links: Vec<String> = (0..100_000).map(|n| format!("/{n}")).collect();
-        asked.html(page("很多链接", &links))
+        exchange.html(page("很多链接", &links))
     };
-    "hostile-links", "links to file:, javascript:, data:, its own address and nowhere", |asked| {
+    "hostile-links", "links to file:, javascript:, data:, its own address and nowhere", |exchange| {
         let links = ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "ftp://a.test/", "mailto:a@b.cn",
             "http://", "http://[::1", "http://localhost/secret", "http://[::ffff:127.0.0.1]/secret", "http://2130706433/secret",
             "//", "http://a b/"].map(str::to_owned);
-        asked.html(page("坏链接", &links))
+        exchange.html(page("坏链接", &links))
     };
-    "climbing-paths", "links to paths that climb out of directories", |asked| {
+    "climbing-paths", "links to paths that climb out of directories", |exchange| {
         let links = ["/../../../../etc/passwd", "/..%2f..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/x", "/a/..%5c..%5cb", "/nul%00byte"];
-        asked.html(page(asked.path, &links.map(str::to_owned)))
+        exchange.html(page(exchange.path, &links.map(str::to_owned)))
     };
     // Traps.
-    "link-loop", "links its pages in circles, each under many fragments", |asked| {
+    "link-loop", "links its pages in circles, each under many fragments", |exchange| {
         let links = ["/", "/#a", "/#b", "/two", "/two#c", "./", "two"].map(str::to_owned);
-        asked.html(page(asked.path, &links))
+        exchange.html(page(exchange.path, &links))
     };
-    "session-ids", "gives every link another session id", |asked| {
-        let id = Instant::now().elapsed().as_nanos() as usize + asked.before * 7919 + asked.path.len() * 104_729;
+    "session-ids", "gives every link another session id", |exchange| {
+        let id = Instant::now().elapsed().as_nanos() as usize + exchange.before * 7919 + exchange.path.len() * 104_729;
         let links: Vec<String> = (0..5).map(|n| format!("/page-{n}?visit={:x}", id.wrapping_mul(2_654_435_761) + n)).collect();
-        asked.html(page(asked.path, &links))
+        exchange.html(page(exchange.path, &links))
     };
-    "calendar", "has a calendar without end", |asked| {
-        let month: u32 = asked.path.trim_start_matches("/calendar/").parse().unwrap_or(24_000);
+    "calendar", "has a calendar without end", |exchange| {
+        let month: u32 = exchange.path.trim_start_matches("/calendar/").parse().unwrap_or(24_000);
         let links = [month + 1, month.saturating_sub(1)].map(|month| format!("/calendar/{month}"));
-        asked.html(page(&format!("日历 {month}"), &links))
+        exchange.html(page(&format!("日历 {month}"), &links))
     };
-    "deepening-path", "links every page to one a directory deeper", |asked| {
+    "deepening-path", "links every page to one a directory deeper", |exchange| {
         let links = ["news/".to_owned(), "list/".to_owned()];
-        asked.html(page(asked.path, &links))
+        exchange.html(page(exchange.path, &links))
     };
     // robots.txt.
-    "robots-endless", "sends a robots.txt without end", |asked| {
-        asked.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nAllow: /\n")?;
-        asked.drip(std::iter::repeat(b"# und so weiter\n".repeat(4000)), 0)
+    "robots-endless", "sends a robots.txt without end", |exchange| {
+        exchange.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nAllow: /\n")?;
+        exchange.drip(std::iter::repeat(b"# und so weiter\n".repeat(4000)), 0)
     };
-    "robots-500", "answers 500 for robots.txt", |asked| asked.answer("500 Internal Server Error", "", "oops");
-    "robots-never", "never answers for robots.txt", |asked| asked.silence();
-    "robots-redirects", "redirects robots.txt in a circle", |asked| asked.moved("/robots.txt?again");
-    "robots-of-2-mb", "forbids all in the first line of a robots.txt of 2 MB", |asked| {
+    "robots-500", "answers 500 for robots.txt", |exchange| exchange.answer("500 Internal Server Error", "", "oops");
+    "robots-never", "never answers for robots.txt", |exchange| exchange.silence();
+    "robots-redirects", "redirects robots.txt in a circle", |exchange| exchange.moved("/robots.txt?again");
+    "robots-of-2-mb", "forbids all in the first line of a robots.txt of 2 MB", |exchange| {
         let text = format!("User-agent: *\nDisallow: /\n{}", "# filler\n".repeat(230_000));
-        asked.answer("200 OK", "Content-Type: text/plain\r\n", text)
+        exchange.answer("200 OK", "Content-Type: text/plain\r\n", text)
     };
-    "robots-html", "sends an HTML page as robots.txt", |asked| asked.html(page("首页", &[]));
-    "robots-noise", "sends noise as robots.txt", |asked| {
+    "robots-html", "sends an HTML page as robots.txt", |exchange| exchange.html(page("首页", &[]));
+    "robots-noise", "sends noise as robots.txt", |exchange| {
         let noise: Vec<u8> = (0..50_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
-        asked.answer("200 OK", "Content-Type: text/plain\r\n", noise)
+        exchange.answer("200 OK", "Content-Type: text/plain\r\n", noise)
     };
 }
 
@@ -426,7 +426,7 @@ pub struct Misbehaving {
 struct Shared {
     stopped: AtomicBool,
     log: Mutex<Vec<Request>>,
-    asked: Mutex<HashMap<String, usize>>,
+    exchange: Mutex<HashMap<String, usize>>,
 }
 
 impl Misbehaving {
@@ -478,20 +478,23 @@ impl Shared {
             let path = format!("/{path}");
             self.log.lock().unwrap().push(Request { host: host.to_owned(), path: path.clone(), at: Instant::now() });
             let before = {
-                let mut asked = self.asked.lock().unwrap();
-                let count = asked.entry(url.clone()).or_default();
+                let mut exchange = self.exchange.lock().unwrap();
+                let count = exchange.entry(url.clone()).or_default();
                 *count += 1;
                 *count - 1
             };
             let name = host.strip_suffix(".test").unwrap_or(host);
-            let mut asked = Asked { stream: &mut stream, host, path: &path, before, stopped: &self.stopped, port };
+            let mut exchange =
+                Exchange { stream: &mut stream, host, path: &path, before, stopped: &self.stopped, port };
             let after = match MISBEHAVIOURS.iter().find(|one| one.name == name) {
                 Some(one) if path.starts_with("/robots.txt") == one.is_about_robots() && path != "/good" => {
-                    (one.act)(&mut asked)?
+                    (one.act)(&mut exchange)?
                 }
-                Some(_) if path == "/robots.txt" => asked.answer("404 Not Found", "", "none")?,
-                Some(_) if matches!(path.as_str(), "/good" | "/") => asked.html(page(&format!("{name}{path}"), &[]))?,
-                _ => good(&mut asked, name)?,
+                Some(_) if path == "/robots.txt" => exchange.answer("404 Not Found", "", "none")?,
+                Some(_) if matches!(path.as_str(), "/good" | "/") => {
+                    exchange.html(page(&format!("{name}{path}"), &[]))?
+                }
+                _ => good(&mut exchange, name)?,
             };
             // Unread input would make the system reset the connection.
             if name != "resets-within-body" || path != "/" {
@@ -505,20 +508,20 @@ impl Shared {
 }
 
 /// A good host. The first page of the first one leads to everything.
-fn good(asked: &mut Asked, name: &str) -> io::Result<After> {
+fn good(exchange: &mut Exchange, name: &str) -> io::Result<After> {
     if !name.starts_with("good-") {
-        return asked.answer("404 Not Found", "", "no such host");
+        return exchange.answer("404 Not Found", "", "no such host");
     }
-    if asked.path == "/robots.txt" {
-        return asked.answer("200 OK", "Content-Type: text/plain\r\n", "User-agent: *\nAllow: /\n");
+    if exchange.path == "/robots.txt" {
+        return exchange.answer("200 OK", "Content-Type: text/plain\r\n", "User-agent: *\nAllow: /\n");
     }
     let mut links = Vec::new();
-    if name == "good-0" && asked.path == "/0" {
+    if name == "good-0" && exchange.path == "/0" {
         links = good_pages();
         links.extend(MISBEHAVIOURS.iter().flat_map(|one| [one.url(), one.good()]));
     }
-    let title = format!("{name}{}", asked.path);
-    asked.html(page(&title, &links))
+    let title = format!("{name}{}", exchange.path);
+    exchange.html(page(&title, &links))
 }
 
 /// Reads the head of a request except its last byte; returns the URL.

@@ -211,8 +211,9 @@ async fn what_a_killed_process_fetched_is_imported() {
         assert!(child.wait().unwrap().code().is_none(), "ended by a signal");
         assert!(!directory.exists());
         warcio_check(&root.path().join("crawl.spider/00000"));
-        let asked = site.paths();
-        let fetched = ["/", "/off1", "/on"].into_iter().filter(|path| asked.iter().any(|asked| asked == path));
+        let requested = site.paths();
+        let fetched =
+            ["/", "/off1", "/on"].into_iter().filter(|path| requested.iter().any(|requested| requested == path));
         let fetched: Vec<&str> = fetched.collect();
         assert!(fetched.len() >= 2);
         site.stalls.store(false, Ordering::Relaxed);
@@ -244,8 +245,13 @@ async fn a_name_that_resolves_to_a_private_address_is_refused() {
         }
         guide.finish().await.unwrap();
         assert!(site.paths().contains(&format!("/to/{port}")), "{:?}", site.paths());
-        let asked = |path: &str| victim.paths().iter().filter(|asked| *asked == path).count();
-        assert_eq!((asked("/secret"), asked("/of-website")), (secrets, secrets), "{addresses:?}: {:?}", victim.paths());
+        let requested = |path: &str| victim.paths().iter().filter(|requested| *requested == path).count();
+        assert_eq!(
+            (requested("/secret"), requested("/of-website")),
+            (secrets, secrets),
+            "{addresses:?}: {:?}",
+            victim.paths()
+        );
         assert_eq!(victim.paths().is_empty(), secrets == 0);
     }
 }

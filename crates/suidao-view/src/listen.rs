@@ -254,8 +254,8 @@ mod tests {
         for stream in first {
             assert!(received(stream).await.ends_with("/here"));
         }
-        let [_, asked] = later;
-        assert!(received(asked).await.ends_with("/here"));
+        let [_, requested] = later;
+        assert!(received(requested).await.ends_with("/here"));
     }
 
     #[tokio::test]

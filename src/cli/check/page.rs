@@ -267,14 +267,14 @@ impl<'a> PageSummary<'a> {
             line("terms", &terms.join(", "))?;
         }
         let asks = [("noindex", page.noindex), ("nofollow", page.nofollow)];
-        let asks: Vec<&str> = asks.iter().filter(|(_, asked)| *asked).map(|(name, _)| *name).collect();
+        let asks: Vec<&str> = asks.iter().filter(|(_, requested)| *requested).map(|(name, _)| *name).collect();
         line("robots", &asks.join(", "))?;
         line("canonical", page.canonical.as_ref().map(CrawlUrl::as_str).unwrap_or_default())?;
         for feed in &page.feeds {
             line("feed", feed.as_str())?;
         }
         for defect in &page.defects {
-            line("defect", &in_words(defect))?;
+            line("defect", &describe(defect))?;
         }
         let kind = if page.listing { ", listing page" } else { "" };
         line("text", &format!("{} characters{kind}", page.sketch.chars))?;
@@ -334,7 +334,7 @@ fn charset_source(from: CharsetFrom) -> &'static str {
     }
 }
 
-fn in_words(defect: &Defect) -> String {
+fn describe(defect: &Defect) -> String {
     match defect {
         Defect::BrokenBytes(1) => "1 invalid byte sequence replaced".to_owned(),
         Defect::BrokenBytes(count) => format!("{count} invalid byte sequences replaced"),

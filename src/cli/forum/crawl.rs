@@ -82,7 +82,7 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
                 && !step.restarted.is_empty()
             {
                 // The results of the previous visits are now complete.
-                infoln!(verbosity, "{}", visits_in_words(&tally, &last, step.restarted.len()));
+                infoln!(verbosity, "{}", describe_visits(&tally, &last, step.restarted.len()));
                 last = tally.clone();
             }
         }
@@ -123,7 +123,7 @@ fn job(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Job> {
     Ok(Job { watch, ..super::job(start, topic, config, CrawlDirectory::new(&args.output), mode) })
 }
 
-fn visits_in_words(now: &ForumTally, last: &ForumTally, boards: usize) -> String {
+fn describe_visits(now: &ForumTally, last: &ForumTally, boards: usize) -> String {
     format!(
         "{} pages since the last visit: {} threads, {} further pages, {} lists; visiting {}",
         now.pages - last.pages,

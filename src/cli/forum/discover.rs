@@ -122,7 +122,7 @@ fn print(map: &ForumMap, seen: &[ForumPageView]) -> Result<()> {
         outln!("           {}  {}", board.url, board.name);
     }
     for rule in &map.board_pages {
-        outln!("         pages {}", in_words(rule));
+        outln!("         pages {}", describe(rule));
     }
     outln!("threads  of class {}", or_none(&map.thread_classes));
     let classifier = UrlClassifier::from_slugs(map.slugs.clone());
@@ -134,7 +134,7 @@ fn print(map: &ForumMap, seen: &[ForumPageView]) -> Result<()> {
         outln!("           {}  {}", record.url, record.title);
     }
     for rule in &map.thread_pages {
-        outln!("         pages {}", in_words(rule));
+        outln!("         pages {}", describe(rule));
     }
     outln!("other links of the home page, by class:");
     let mut classes: BTreeMap<String, (usize, &CrawlUrl)> = BTreeMap::new();
@@ -154,7 +154,7 @@ fn or_none(classes: &[String]) -> String {
     if classes.is_empty() { "(none: the home page is the only board)".to_owned() } else { classes.join(", ") }
 }
 
-fn in_words(rule: &PagingRule) -> String {
+fn describe(rule: &PagingRule) -> String {
     let PagingRule { pages, first, step, .. } = rule;
     format!("{pages}, {{page}} from {first} by {step}")
 }

@@ -209,8 +209,8 @@ fn fetch(seeds: Vec<CrawlUrl>, network: &NetworkArgs, verbosity: Verbosity, what
     let report = live::run(&job, |news| screen.report(&news), crate::cli::crawl::interrupted());
     screen.clear();
     let report = report.with_context(|| format!("cannot fetch the {what}"))?;
-    let (fetched, asked) = (report.progress.pages, job.seeds.len());
-    ensure!(report.stop.is_some(), "interrupted after {fetched} of {asked} {what}; nothing was written");
-    infoln!(verbosity, "{fetched} of {asked} {what} fetched");
+    let (fetched, requested) = (report.progress.pages, job.seeds.len());
+    ensure!(report.stop.is_some(), "interrupted after {fetched} of {requested} {what}; nothing was written");
+    infoln!(verbosity, "{fetched} of {requested} {what} fetched");
     from_warc(&warc_files(&job.directory)?)
 }

@@ -185,8 +185,8 @@ mod tests {
         assert_eq!(waits(&mut health, 4), [1, 2, 3, 0], "it may not exist, and is given up");
         health.responses();
         assert_eq!(waits(&mut health, 14), [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600, 3600]);
-        let asked = Failure { retry_after: Some(7_200_000), ..failed.clone() };
-        assert_eq!(health.backoff(&politeness, &asked), 7_200_000);
+        let requested = Failure { retry_after: Some(7_200_000), ..failed.clone() };
+        assert_eq!(health.backoff(&politeness, &requested), 7_200_000);
         health.responses();
         health.record_failure(&failed, &politeness, Millis(0));
         assert_eq!(health.backoff(&politeness, &Failure { retry_after: Some(1_000), ..failed }), 5_000);

@@ -111,9 +111,9 @@ impl HostState {
 
     /// Milliseconds between requests: the maximum of the setting, the crawl interval, and the capped Crawl-delay.
     pub fn delay(&self, politeness: &Politeness) -> u64 {
-        let asked = self.robots.iter().filter_map(|robots| robots.delay());
-        let asked = asked.fold(0.0, f64::max).min(politeness.max_crawl_delay);
-        millis(asked).max(self.health.crawl_interval(politeness))
+        let requested = self.robots.iter().filter_map(|robots| robots.delay());
+        let requested = requested.fold(0.0, f64::max).min(politeness.max_crawl_delay);
+        millis(requested).max(self.health.crawl_interval(politeness))
     }
 
     /// Milliseconds to wait after a failure that is the host's fault.

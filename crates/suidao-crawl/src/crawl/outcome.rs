@@ -142,7 +142,7 @@ mod tests {
                 headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
                 body: Bytes::new(),
                 wire: None,
-                request_validators: request_validators.map(|asked| Box::new(asked.clone())),
+                request_validators: request_validators.map(|requested| Box::new(requested.clone())),
                 rendered: None,
             };
             outcome(wanted, Ok(&fetched), None, &topic, "suidao")

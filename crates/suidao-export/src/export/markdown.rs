@@ -110,7 +110,7 @@ mod tests {
         assert!(names.starts_with(&["url", "title"]) && names.ends_with(&["relevance"]), "{head}");
         assert!(head.contains("title: \"a\\\"\\\\ --- x: y"), "{head}");
 
-        let files = root.path().join("pages");
+        let files = root.path().join("files");
         assert_eq!(write_files(&export, &files).unwrap().pages, 2);
         let mut names: Vec<String> =
             std::fs::read_dir(&files).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();

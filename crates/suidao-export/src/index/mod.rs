@@ -21,7 +21,7 @@ pub use build::{IndexBuild, build};
 pub use clauses::Loosened;
 pub use extracted::ValueCondition;
 pub use query::{Clause, Query, QueryItem, TextField};
-pub use search::{ExplainedStep, Facets, Hit, Index, Matched, Request, ScorePart, SearchAnswer, Stored};
+pub use search::{ExplainedStep, Facets, Hit, Index, Matched, Request, ScorePart, SearchResults, Stored};
 pub use snippet::Marked;
 pub use source::IndexSource;
 

@@ -52,7 +52,7 @@ pub struct Request {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct SearchAnswer {
+pub struct SearchResults {
     /// Pages found; with duplicates folded, groups.
     pub pages: u64,
     pub duplicates: u64,
@@ -208,7 +208,7 @@ impl Index {
     }
 
     /// The matching pages, ranked. Fails only if the index is damaged.
-    pub fn search(&self, request: &Request) -> Result<SearchAnswer, IndexError> {
+    pub fn search(&self, request: &Request) -> Result<SearchResults, IndexError> {
         ask(&self.path, || self.answer(request))
     }
 
@@ -286,7 +286,7 @@ impl Index {
         Compiled::new(&self.fields, &is_term, &Query::parse(query, &self.extracted), filter)
     }
 
-    fn answer(&self, request: &Request) -> tantivy::Result<SearchAnswer> {
+    fn answer(&self, request: &Request) -> tantivy::Result<SearchResults> {
         let compiled = self.compiled(&request.query, &request.filter);
         let mut loosened = None;
         let mut rows = self.searcher.search(&*compiled.query(None), &RowCollector)?;
@@ -336,7 +336,7 @@ impl Index {
                 page,
             })
         });
-        Ok(SearchAnswer {
+        Ok(SearchResults {
             hits: hits.collect::<tantivy::Result<_>>()?,
             pages: rows.len() as u64,
             duplicates: (found - rows.len()) as u64,

@@ -37,11 +37,11 @@ const PAGES: [(&str, &str); 6] = [
     ("http://c.cn/x", "<title>&lt;script&gt;alert(1)&lt;/script&gt;</title><p>学习游泳的方法,以及器械</p>"),
 ];
 
-fn urls(answer: &SearchAnswer) -> Vec<&str> {
+fn urls(answer: &SearchResults) -> Vec<&str> {
     answer.hits.iter().map(|hit| hit.page.url.as_str()).collect()
 }
 
-fn ask(index: &Index, query: &str) -> SearchAnswer {
+fn ask(index: &Index, query: &str) -> SearchResults {
     index.search(&Request { query: query.to_owned(), limit: 10, ..Request::default() }).unwrap()
 }
 
@@ -198,12 +198,12 @@ fn an_index_that_was_tampered_with_is_an_error_and_no_panic() {
                 let mut bytes = whole.clone();
                 bytes[at] = byte;
                 std::fs::write(&file, bytes).unwrap();
-                let asked = Index::open(&path).and_then(|index| {
+                let requested = Index::open(&path).and_then(|index| {
                     index.matching("决策树 OR title:descent")?;
                     index.terms(5)?;
                     index.search(&request)
                 });
-                *(if asked.is_ok() { &mut answered } else { &mut refused }) += 1;
+                *(if requested.is_ok() { &mut answered } else { &mut refused }) += 1;
             }
         }
         std::fs::write(&file, whole).unwrap();

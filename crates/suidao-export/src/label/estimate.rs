@@ -194,9 +194,9 @@ mod tests {
             let pages = crawl(3000, &mut SeededRng::new(seed, 0, 0));
             let urls: Vec<String> = (0..pages.len()).map(|n| n.to_string()).collect();
             let strata = Strata::new(Relevance::new(0.1), pages.iter().map(|(score, _)| *score));
-            let asked: Vec<(Relevance, &str, bool)> =
+            let requested: Vec<(Relevance, &str, bool)> =
                 pages.iter().zip(&urls).map(|((score, _), url)| (*score, url.as_str(), false)).collect();
-            let labels: Vec<_> = strata.draw(&asked, 150).into_iter().map(|position| pages[position]).collect();
+            let labels: Vec<_> = strata.draw(&requested, 150).into_iter().map(|position| pages[position]).collect();
             let result = estimate(&strata, &labels);
             let (precision, relevant, recall) = truth(&pages);
             for (covered, (figure, truth)) in covered.iter_mut().zip([

@@ -57,14 +57,14 @@ pub(super) fn bodies(tree: &Tree, stats: &PageStats, parts: &[RecordPart]) -> Ve
             position.people += usize::from(stats.has_person(tree, node));
         }
     }
-    let worth = |position: &BodyPosition| {
+    let value = |position: &BodyPosition| {
         let mixed = |count: usize| if count * 2 > parts.len() { 0.15 } else { 1.0 };
         let common = if position.posts * 10 >= parts.len() * 6 { 1.0 } else { 0.2 };
         position.text as f64 * position.role * mixed(position.times) * mixed(position.people) * common
     };
     let mut best: Option<(f64, usize, u64)> = None;
     for (&key, position) in &positions {
-        let own = (worth(position), position.order, key);
+        let own = (value(position), position.order, key);
         // Of equal ones the outermost.
         if position.text > 0 && best.is_none_or(|best| own.0 > best.0 || own.0 == best.0 && own.1 < best.1) {
             best = Some(own);

@@ -38,7 +38,7 @@ pub struct StrategyEvaluation {
 
 impl StrategyEvaluation {
     /// Text output: a table of the cutoffs, then one of the queries.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let width = self.crawls.iter().map(|crawl| crawl.name.chars().count()).max().unwrap_or(0).max(5);
         let mut out =
             format!("{:width$}  {:>7} {:>7} {:>7} {:>9} {:>7}\n", "crawl", "pages", "N", "M", "precision", "R");
@@ -193,9 +193,9 @@ mod tests {
     }
 
     #[test]
-    fn it_is_reported_in_words_rows_and_a_page() {
+    fn it_is_reported_as_text_rows_and_a_page() {
         let evaluation = evaluation();
-        let words = evaluation.in_words();
+        let words = evaluation.describe();
         assert!(words.contains("tunnel     1000     200      90     45.0%     100"), "{words}");
         assert!(words.contains("dth         500       0       0         –       3"), "{words}");
         assert!(words.contains(" 90.0%       4       3  深度 <学习>"), "{words}");

@@ -127,7 +127,7 @@ impl RunMeasure {
     }
 
     /// A median, with its interval if there is one.
-    pub fn in_words(self, at: Interval) -> String {
+    pub fn describe(self, at: Interval) -> String {
         let median = self.show(at.median);
         match at.range {
             Some((low, high)) => format!("{median} [{}, {}]", self.show(low), self.show(high)),

@@ -28,7 +28,7 @@ pub fn table(comparison: &Comparison) -> String {
         let mut row = vec![name.clone()];
         row.extend(columns.iter().map(|&(measure, cutoff)| {
             let at = comparison.at(ComparisonScope::All, strategy, measure, cutoff);
-            at.map_or_else(|| "-".to_owned(), |at| measure.in_words(at))
+            at.map_or_else(|| "-".to_owned(), |at| measure.describe(at))
         }));
         rows.push(row);
     }

@@ -20,15 +20,15 @@ fn impatient() -> FetchSettings {
 
 /// A resolver that returns the responses in turn and then repeats the last; counts the lookups.
 fn names(responses: &'static [&'static [&'static str]]) -> (Lookup, Arc<Mutex<usize>>) {
-    let asked = Arc::new(Mutex::new(0));
-    let count = Arc::clone(&asked);
+    let requested = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&requested);
     let lookup: Lookup = Arc::new(move |_| {
         let mut count = count.lock().unwrap();
         let response = responses[(*count).min(responses.len() - 1)];
         *count += 1;
         Box::pin(async move { Ok(response.iter().map(|ip| SocketAddr::new(ip.parse().unwrap(), 0)).collect()) })
     });
-    (lookup, asked)
+    (lookup, requested)
 }
 
 /// Two servers under one name and port: the permitted one at 127.0.0.1, the victim at 127.0.0.2.
@@ -44,11 +44,11 @@ async fn pair(act: Act) -> (LoopbackServer, LoopbackServer, FetchSettings) {
 async fn what_was_checked_is_what_is_connected_to() {
     // The response changes between check and connect: there is no second lookup.
     let (good, victim, settings) = pair(Act::Close(response("200 OK", "Connection: close\r\n", HELLO))).await;
-    let (lookup, asked) = names(&[&["127.0.0.1"], &["127.0.0.2"]]);
+    let (lookup, requested) = names(&[&["127.0.0.1"], &["127.0.0.2"]]);
     let fetcher = Fetcher::with_names(&settings, &lookup).unwrap();
     let url = CrawlUrl::parse(&format!("http://rebind.cn:{}/", good.address.port())).unwrap();
     assert_eq!(fetcher.fetch(&url, None).await.unwrap().body, HELLO);
-    assert_eq!(*asked.lock().unwrap(), 1);
+    assert_eq!(*requested.lock().unwrap(), 1);
     // The next connection causes a new lookup, which is checked again.
     assert_eq!(fetcher.fetch(&url, None).await.unwrap_err().kind, FailureKind::PrivateAddress);
     assert_eq!((good.heads().len(), *victim.connections.lock().unwrap()), (1, 0));
@@ -68,13 +68,13 @@ async fn what_was_checked_is_what_is_connected_to() {
 async fn a_reused_connection_keeps_its_checked_address_and_alternative_services_are_ignored() {
     let elsewhere = "Alt-Svc: h2=\"127.0.0.2:80\"; ma=9999, h3=\":443\"\r\n";
     let (good, victim, settings) = pair(Act::Keep(response("200 OK", elsewhere, HELLO))).await;
-    let (lookup, asked) = names(&[&["127.0.0.1"], &["127.0.0.2"]]);
+    let (lookup, requested) = names(&[&["127.0.0.1"], &["127.0.0.2"]]);
     let fetcher = Fetcher::with_names(&settings, &lookup).unwrap();
     let url = CrawlUrl::parse(&format!("http://rebind.cn:{}/", good.address.port())).unwrap();
     for _ in 0..3 {
         assert_eq!(fetcher.fetch(&url, None).await.unwrap().body, HELLO);
     }
-    assert_eq!((*asked.lock().unwrap(), *good.connections.lock().unwrap()), (1, 1));
+    assert_eq!((*requested.lock().unwrap(), *good.connections.lock().unwrap()), (1, 1));
     assert_eq!(*victim.connections.lock().unwrap(), 0);
 }
 

@@ -147,7 +147,7 @@ fn asks_for_scripts(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn asked(html: &str) -> bool {
+    fn requested(html: &str) -> bool {
         let url = crate::model::CrawlUrl::parse("http://a.test/").unwrap();
         let body = html.to_owned();
         let fetched = Fetched::html(url, body);
@@ -181,7 +181,7 @@ mod tests {
             ),
             "<body><h1>新闻</h1><script>document.write('<p>' + news)</script>",
         ] {
-            assert!(asked(html), "{html}");
+            assert!(requested(html), "{html}");
         }
     }
 
@@ -206,7 +206,7 @@ mod tests {
             // Displayed code.
             "<pre>&lt;script&gt;location.href='/x'&lt;/script&gt;</pre>".to_owned(),
         ] {
-            assert!(!asked(&html), "{html}");
+            assert!(!requested(&html), "{html}");
         }
     }
 

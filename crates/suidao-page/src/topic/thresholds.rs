@@ -60,10 +60,10 @@ pub(super) fn choose(
         let Some(lexicon) = learn(&part) else { continue };
         let topic = Topic::new(lexicon);
         let targets: FxHashSet<&CrawlUrl> = held_out.iter().filter_map(|&index| fit[index].url.as_ref()).collect();
-        let mut asked: Vec<(&Sample, bool)> = held_out.iter().map(|&index| (fit[index], true)).collect();
-        asked.extend(negatives.iter().skip(fold).step_by(FOLDS).map(|sample| (*sample, false)));
-        let scored: Vec<_> = asked.par_iter().map(|(sample, _)| topic.score(&sample.document)).collect();
-        for ((sample, on_topic), scores) in asked.into_iter().zip(scored) {
+        let mut requested: Vec<(&Sample, bool)> = held_out.iter().map(|&index| (fit[index], true)).collect();
+        requested.extend(negatives.iter().skip(fold).step_by(FOLDS).map(|sample| (*sample, false)));
+        let scored: Vec<_> = requested.par_iter().map(|(sample, _)| topic.score(&sample.document)).collect();
+        for ((sample, on_topic), scores) in requested.into_iter().zip(scored) {
             pages.push((scores.relevance, on_topic));
             for (link, (_, relevance)) in sample.document.links.iter().zip(scores.links) {
                 if targets.contains(&link.url) {

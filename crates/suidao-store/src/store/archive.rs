@@ -456,8 +456,8 @@ mod tests {
     fn requests_are_kept_as_they_were_sent() {
         let root = tempfile::tempdir().unwrap();
         let mut archive = open(root.path(), None, 1 << 30).unwrap();
-        let asked = Validators { etag: Some("\"1\"".to_owned()), modified: Some("Sun, 06 Nov 1994".to_owned()) };
-        let page = Fetched { request_validators: Some(Box::new(asked)), ..fetched(1, 100) };
+        let requested = Validators { etag: Some("\"1\"".to_owned()), modified: Some("Sun, 06 Nov 1994".to_owned()) };
+        let page = Fetched { request_validators: Some(Box::new(requested)), ..fetched(1, 100) };
         archive.add(&WarcEntry::Whole(page), Millis(5)).unwrap();
         archive.close().unwrap();
         let mut text = String::new();

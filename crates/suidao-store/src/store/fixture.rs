@@ -34,13 +34,13 @@ pub(super) fn fetched(n: u32, size: usize) -> Fetched {
 /// As [`fetched`], but of every four answers one is a 304, and one repeats the same bytes.
 pub(super) fn warc_entry(n: u32, size: usize) -> WarcEntry {
     let fetched = fetched(n, size);
-    let (asked, of) = (Validators { etag: Some("\"1\"".to_owned()), modified: None }, Millis(u64::from(n)));
+    let (requested, of) = (Validators { etag: Some("\"1\"".to_owned()), modified: None }, Millis(u64::from(n)));
     match n % 4 {
         1 => WarcEntry::Revisit { fetched, of },
         2 => {
-            let asked = Some(Box::new(asked));
+            let requested = Some(Box::new(requested));
             WarcEntry::Revisit {
-                fetched: Fetched { status: 304, body: Bytes::new(), request_validators: asked, ..fetched },
+                fetched: Fetched { status: 304, body: Bytes::new(), request_validators: requested, ..fetched },
                 of,
             }
         }

@@ -164,7 +164,7 @@ pub(super) fn request_head(fetched: &Fetched, headers: &[(String, String)]) -> V
     for (name, value) in headers {
         push_field(&mut head, name, value);
     }
-    for (name, value) in fetched.request_validators.iter().flat_map(|asked| asked.fields()) {
+    for (name, value) in fetched.request_validators.iter().flat_map(|requested| requested.fields()) {
         push_field(&mut head, name, value);
     }
     head.push_str("\r\n");

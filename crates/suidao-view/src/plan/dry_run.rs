@@ -173,7 +173,7 @@ impl Display for DryRun {
                     writeln!(out, "{soft_404_probe}  (to see how the host answers for a missing page)")
                 }
                 PlannedStep::Page { page, queued_as, origin } => {
-                    writeln!(out, "{page}  ({}; {origin})", in_words(*queued_as, out.alternate()))
+                    writeln!(out, "{page}  ({}; {origin})", describe(*queued_as, out.alternate()))
                 }
                 PlannedStep::Skipped { skipped, why, .. } => writeln!(out, "skipped {skipped}: {why}"),
             }?;
@@ -188,7 +188,7 @@ impl Display for DryRun {
     }
 }
 
-fn in_words(entry: QueueEntry, detailed: bool) -> String {
+fn describe(entry: QueueEntry, detailed: bool) -> String {
     let queue = match entry.path.k {
         _ if !detailed => String::new(),
         TunnelBudget::Unbounded => format!("queue {}, k ∞, ", entry.queue.0),

@@ -148,7 +148,7 @@ impl Display for RefreshPlan {
         } else {
             writeln!(out, "promising pages that these newly link to.")?;
         }
-        writeln!(out, "{}", self.not_due.in_words(&self.settings))?;
+        writeln!(out, "{}", self.not_due.describe(&self.settings))?;
         if self.pages.is_empty() {
             writeln!(out, "{}", why_none_is_due(&self.settings, self.next_due))?;
         } else {
@@ -212,7 +212,7 @@ impl NotDue {
         not_due
     }
 
-    fn in_words(&self, settings: &RefreshSettings) -> String {
+    fn describe(&self, settings: &RefreshSettings) -> String {
         let rested = match settings.policy {
             RevisitPolicy::Adaptive => "requested within their intervals".to_owned(),
             _ => format!("requested less than {} ago (refresh.shortest)", span(settings.shortest * 86_400.0)),

@@ -5,7 +5,7 @@ use minijinja::value::{Serde, Value};
 
 use super::ask::{MAX_PAGES, PER_PAGE, SearchParams};
 use super::{HttpReply, SearchSite, frame};
-use suidao_export::index::{Hit, IndexError, Request, ScorePart, SearchAnswer, TextField};
+use suidao_export::index::{Hit, IndexError, Request, ScorePart, SearchResults, TextField};
 
 /// Maximum number of values of a facet.
 const MAX_FACET_VALUES: usize = 12;
@@ -39,7 +39,7 @@ pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply
         chosen,
         free => params.is_narrowed().then(|| link(&free)),
         answer => Value::from(Serde(&answer)),
-        hits => answer.hits.iter().map(|hit| hit_in_words(params, hit)).collect::<Vec<_>>(),
+        hits => answer.hits.iter().map(|hit| describe_hit(params, hit)).collect::<Vec<_>>(),
         all => params.all,
         repeats => link(&|params| params.all = !params.all),
         page => params.page,
@@ -54,10 +54,10 @@ fn relevance_label(params: &SearchParams, relevant: bool) -> String {
     if relevant { params.lang.text("relevant-3", &[]) } else { params.lang.text("off-topic-2", &[]) }
 }
 
-fn hit_in_words(params: &SearchParams, hit: &Hit) -> Value {
+fn describe_hit(params: &SearchParams, hit: &Hit) -> Value {
     let (language, page) = (params.lang, &hit.page);
     let page_link = SearchParams::nothing(language).with_language_of(params).with(|params| params.id = page.id.clone());
-    let share_in_words = |share: &ScorePart| {
+    let describe_share = |share: &ScorePart| {
         let field = match share.field {
             TextField::Title => language.text("title", &[]),
             TextField::Anchors => language.text("links-to-it", &[]),
@@ -71,7 +71,7 @@ fn hit_in_words(params: &SearchParams, hit: &Hit) -> Value {
         piece => frame::marked(&hit.snippet),
         link => page_link.link("/page"),
         bm25 => hit.why.iter().map(|share| share.bm25).sum::<f32>().max(f32::MIN_POSITIVE),
-        shares => hit.why.iter().map(share_in_words).collect::<Vec<_>>(),
+        shares => hit.why.iter().map(describe_share).collect::<Vec<_>>(),
         trail => frame::link_path(language, page),
         ..Value::from(Serde(hit)),
     }
@@ -80,7 +80,7 @@ fn hit_in_words(params: &SearchParams, hit: &Hit) -> Value {
 /// Facets: a heading, then names, links that choose the value or remove it, whether it is chosen, and numbers of pages.
 type Group = (String, Vec<(String, String, bool, u64)>);
 
-fn facets(site: &SearchSite, params: &SearchParams, answer: &SearchAnswer) -> Vec<Group> {
+fn facets(site: &SearchSite, params: &SearchParams, answer: &SearchResults) -> Vec<Group> {
     let (language, facets) = (params.lang, &answer.facets);
     let link = |change: &dyn Fn(&mut SearchParams)| params.with(change).link("/search");
     let relevance = [(true, facets.relevant), (false, facets.off_topic)].into_iter().filter(|(_, pages)| *pages > 0);

@@ -173,13 +173,13 @@ fn is_foreign(headers: &HeaderMap, path: &str) -> bool {
 
 impl Site {
     async fn get(&self, path: &str, query: &str, lang: Lang) -> Reply {
-        let asked = |key: &str| {
+        let requested = |key: &str| {
             let mut pairs = url::form_urlencoded::parse(query.as_bytes());
             pairs.find(|(name, _)| name == key).map(|(_, value)| value.into_owned())
         };
         match path {
             "/" => {
-                let paused = asked("refresh").as_deref() == Some("off");
+                let paused = requested("refresh").as_deref() == Some("off");
                 let body = page::page(
                     &self.directory.display().to_string(),
                     &self.view.tally(),
@@ -193,7 +193,7 @@ impl Site {
                 Ok(body) => Reply { status: 200, media_type: metrics::MEDIA_TYPE, refreshes: false, body },
                 Err(error) => Reply::text(500, &error.to_string()),
             },
-            "/why" => self.why(&asked("url").unwrap_or_default(), lang).await,
+            "/why" => self.why(&requested("url").unwrap_or_default(), lang).await,
             _ => Reply::text(404, "not found; available paths: /, /metrics and /why?url="),
         }
     }
@@ -238,7 +238,7 @@ impl Site {
                 let held =
                     held.filter(|held| held.by_priority && queued.is_some_and(|priority| priority.get() < held.below));
                 if let Some(held) = held {
-                    story += &page::in_words(&held, lang);
+                    story += &page::describe(&held, lang);
                 }
                 page(200, Ok(&story))
             }
@@ -256,10 +256,10 @@ async fn run_exclusively<T: Send + 'static>(
     work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
 ) -> Option<Result<T, tokio::task::JoinError>> {
     let turn = Arc::clone(turns).try_acquire_owned().ok()?;
-    let (asked, _waits) = oneshot::channel::<()>();
+    let (requested, _waits) = oneshot::channel::<()>();
     let work = move || {
         let _turn = turn;
-        work(&|| !asked.is_closed())
+        work(&|| !requested.is_closed())
     };
     Some(tokio::task::spawn_blocking(work).await)
 }

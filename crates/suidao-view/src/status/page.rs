@@ -99,14 +99,14 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
             let heads = queue.heads.iter().map(|(url, entry)| queued(url, *entry));
             context! { number => queue.queue_id.0, heads => heads.collect::<Value>() }
         }).collect::<Value>(),
-        held => wait_threshold.map(|threshold| in_words(&threshold, lang)),
+        held => wait_threshold.map(|threshold| describe(&threshold, lang)),
         hosts => hosts.map(|(title, list)| (title, list.iter().take(ROWS).map(host).collect::<Value>())),
         refused => exclusions.iter().map(|(reason, urls)| (reason_name(*reason), *urls, reason.why())).collect::<Value>(),
     }
 }
 
 /// Which URLs wait for better ones, and for which.
-pub(super) fn in_words(threshold: &WaitThreshold, lang: Lang) -> String {
+pub(super) fn describe(threshold: &WaitThreshold, lang: Lang) -> String {
     let values = [threshold.below, threshold.best].map(|value| format!("{value:.3}").into());
     lang.text("waiting-crawl-spend-urls-with", &values)
 }

@@ -29,7 +29,7 @@ fn an_https_seed_is_not_crawled_over_http_because_its_port_refuses() {
     for refused in ["https://t.cn/", "https://t.cn/a", "https://t.cn/b", "https://u.cn/"] {
         web.insert(refused.into(), connect());
     }
-    let asked = |settings: CrawlSettings, seeds: &[&str]| {
+    let requested = |settings: CrawlSettings, seeds: &[&str]| {
         let run = drive_from(settings, seeds, &web, 1);
         // The restriction to https is in the log, so a restored machine has it too.
         let mut again = Crawl::new(at_once(), Box::new(BreadthFirst));
@@ -40,18 +40,18 @@ fn an_https_seed_is_not_crawled_over_http_because_its_port_refuses() {
     };
     // Neither the seed nor a link to its host is downgraded, whichever comes first.
     for seeds in [&["https://t.cn/"][..], &["http://s.cn/", "https://t.cn/"]] {
-        let fetched = asked(at_once(), seeds);
+        let fetched = requested(at_once(), seeds);
         assert!(fetched.iter().all(|url| !url.starts_with("t.cn")), "{fetched:?}");
         assert!(fetched.iter().any(|url| url == "https://t.cn/"), "{fetched:?}");
         // A link is not a seed: old https links are followed under http if the host answers only that.
         assert_eq!(fetched.contains(&"u.cn/".to_owned()), seeds.len() > 1, "{fetched:?}");
     }
     // If seeds name both schemes, or the host redirects under https, both are allowed.
-    let named = asked(at_once(), &["https://t.cn/", "http://t.cn/a"]);
+    let named = requested(at_once(), &["https://t.cn/", "http://t.cn/a"]);
     assert!(named.contains(&"t.cn/".to_owned()) && named.contains(&"t.cn/a".to_owned()), "{named:?}");
     let mut free = at_once();
     free.scope.downgrade_seeds = true;
-    assert!(asked(free, &["https://t.cn/"]).contains(&"t.cn/b".to_owned()));
+    assert!(requested(free, &["https://t.cn/"]).contains(&"t.cn/b".to_owned()));
 }
 
 #[test]
@@ -157,7 +157,8 @@ fn an_unchanged_page_ends_a_series_of_soft_404s() {
 
 #[test]
 fn pages_set_a_limit_of_requests_where_none_is_given() {
-    let most = |pages, requests, asked| CrawlLimits { pages, requests, ..CrawlLimits::default() }.most_requests(asked);
+    let most =
+        |pages, requests, requested| CrawlLimits { pages, requests, ..CrawlLimits::default() }.most_requests(requested);
     assert_eq!(most(Some(40), None, Some(40)), Some(1_400));
     assert_eq!(most(Some(40), Some(9), Some(40)), Some(9));
     assert_eq!(most(None, None, None), None);

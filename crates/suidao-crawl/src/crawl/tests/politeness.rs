@@ -10,14 +10,14 @@ use super::*;
 /// One request: when it started and ended (or the crawl was killed), its host, and whether the machine knew the
 /// address.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct SentRequest {
     pub out: u64,
     back: u64,
     pub url: String,
     known: bool,
 }
 
-impl Asked {
+impl SentRequest {
     fn host(&self) -> &str {
         self.url.split('/').nth(2).unwrap()
     }
@@ -26,26 +26,32 @@ impl Asked {
 /// Answer of a web at a time, its latency, and its address.
 pub(super) type Response<'a> = &'a dyn Fn(&str, u64) -> (FetchOutcome, u64, Option<IpAddr>);
 
-pub(super) struct Course {
-    pub asked: Vec<Asked>,
+pub(super) struct SimulatedRun {
+    pub requested: Vec<SentRequest>,
     pub batches: Vec<Batch>,
     pub stop: Stop,
     pub at: u64,
     pub crawl: Crawl,
 }
 
-impl Course {
+impl SimulatedRun {
     pub fn events(&self) -> impl Iterator<Item = &Event> {
         self.batches.iter().flat_map(|batch| &batch.events)
     }
 
-    pub fn to(&self, host: &str) -> Vec<&Asked> {
-        self.asked.iter().filter(|asked| asked.host() == host).collect()
+    pub fn to(&self, host: &str) -> Vec<&SentRequest> {
+        self.requested.iter().filter(|requested| requested.host() == host).collect()
     }
 }
 
 /// Runs to the end, killing and restoring the machine at each of these times.
-fn course(settings: &CrawlSettings, seeds: &[&str], in_flight: usize, kills: &[u64], response: Response) -> Course {
+fn course(
+    settings: &CrawlSettings,
+    seeds: &[&str],
+    in_flight: usize,
+    kills: &[u64],
+    response: Response,
+) -> SimulatedRun {
     course_of(&|| Box::new(BreadthFirst), settings, seeds, in_flight, kills, response)
 }
 
@@ -56,7 +62,7 @@ pub(super) fn course_of(
     in_flight: usize,
     kills: &[u64],
     response: Response,
-) -> Course {
+) -> SimulatedRun {
     restarted_course(Restart::Log, strategy, settings, seeds, in_flight, kills, response)
 }
 
@@ -77,14 +83,14 @@ pub(super) fn restarted_course(
     in_flight: usize,
     kills: &[u64],
     response: Response,
-) -> Course {
+) -> SimulatedRun {
     let fresh = || Crawl::new(settings.clone(), strategy());
     let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
     let mut crawl = fresh();
     let mut batches = vec![crawl.seed(&seeds, Millis(0))];
     let mut kills = kills.to_vec();
     kills.sort_unstable_by(|a, b| b.cmp(a));
-    let mut asked: Vec<Asked> = Vec::new();
+    let mut requested: Vec<SentRequest> = Vec::new();
     let mut under_way: BTreeMap<(u64, usize), (Ticket, FetchOutcome, ResponseMeta)> = BTreeMap::new();
     let mut at = 0;
     let mut checkpoint = (Vec::new(), 0);
@@ -95,7 +101,7 @@ pub(super) fn restarted_course(
         if kills.last().is_some_and(|kill| *kill <= at) {
             kills.pop();
             for ((_, number), _) in std::mem::take(&mut under_way) {
-                asked[number].back = at;
+                requested[number].back = at;
             }
             let killed = std::mem::replace(&mut crawl, fresh());
             match restart {
@@ -118,8 +124,8 @@ pub(super) fn restarted_course(
                     let url = ticket.url.to_string();
                     let (outcome, took, from) = response(&url, at);
                     let known = crawl.state.hosts.of(&ticket.url).is_some_and(|host| host.address.is_some());
-                    let number = asked.len();
-                    asked.push(Asked { out: at, back: at + took, url, known });
+                    let number = requested.len();
+                    requested.push(SentRequest { out: at, back: at + took, url, known });
                     under_way
                         .insert((at + took, number), (ticket, outcome, ResponseMeta { latency: Some(took), from }));
                 }
@@ -129,7 +135,7 @@ pub(super) fn restarted_course(
                 }
                 Next::Record(batch) => batches.push(batch),
                 Next::Done(stop) => {
-                    return Course { asked, batches, stop, at, crawl };
+                    return SimulatedRun { requested, batches, stop, at, crawl };
                 }
             }
         }
@@ -168,7 +174,7 @@ fn star(pages: &[String]) -> BTreeMap<String, FetchOutcome> {
     web(&format!("http://s.cn/ 0.9 -> {}\n{all}", links.join(", ")))
 }
 
-fn fetched(course: &Course) -> usize {
+fn fetched(course: &SimulatedRun) -> usize {
     course.events().filter(|event| matches!(event, Event::PageFetched(_))).count()
 }
 
@@ -186,13 +192,13 @@ fn a_host_that_was_down_for_an_hour_loses_no_page() {
         };
         let whole = course(&polite(true), &["http://s.cn/"], 4, &[], &response);
         assert_eq!((fetched(&whole), whole.stop), (21, Stop::FrontierEmpty), "{kind:?}");
-        let down = whole.to("t.cn").iter().filter(|asked| (5_000..HOUR).contains(&asked.out)).count();
+        let down = whole.to("t.cn").iter().filter(|requested| (5_000..HOUR).contains(&requested.out)).count();
         assert!((5..=12).contains(&down), "{kind:?}: {down} requests while it was down");
         // The same with crashes: the waits are restored.
         let kills: Vec<u64> = (1..30).map(|n| n * 120_000).collect();
         let killed = course(&polite(true), &["http://s.cn/"], 4, &kills, &response);
         assert_eq!(fetched(&killed), 21);
-        let again = killed.to("t.cn").iter().filter(|asked| (5_000..HOUR).contains(&asked.out)).count();
+        let again = killed.to("t.cn").iter().filter(|requested| (5_000..HOUR).contains(&requested.out)).count();
         assert!(again <= down + 1, "{kind:?}: {again} requests with crashes, {down} without");
     }
 }
@@ -220,7 +226,7 @@ fn a_failing_page_is_given_up_without_its_host() {
         let course = course(&polite(false), &["http://s.cn/"], 4, &[], &response);
         assert_eq!((fetched(&course), course.stop), (6, Stop::FrontierEmpty));
         assert_eq!(course.crawl.progress().failed, 1);
-        let tries = course.asked.iter().filter(|asked| asked.url == bad).count();
+        let tries = course.requested.iter().filter(|requested| requested.url == bad).count();
         assert!((3..=4).contains(&tries), "{tries}");
     }
 }
@@ -237,8 +243,8 @@ fn a_failed_page_waits_for_other_pages_of_its_host_also_after_a_restart() {
     let strategy = || -> Box<dyn crate::strategy::Strategy> { Box::new(BreadthFirst) };
     for (restart, kills) in [(Restart::Log, &[][..]), (Restart::Log, &[20_000]), (Restart::Pieces, &[20_000])] {
         let course = restarted_course(restart, &strategy, &polite(false), &["http://s.cn/"], 4, kills, &response);
-        let asked: Vec<&str> = course.to("t.cn").iter().map(|asked| asked.url.as_str()).collect();
-        assert_eq!(asked[..4], ["http://t.cn/0", "http://t.cn/0", "http://t.cn/0", "http://t.cn/1"], "{kills:?}");
+        let requested: Vec<&str> = course.to("t.cn").iter().map(|requested| requested.url.as_str()).collect();
+        assert_eq!(requested[..4], ["http://t.cn/0", "http://t.cn/0", "http://t.cn/0", "http://t.cn/1"], "{kills:?}");
         assert_eq!((fetched(&course), course.stop), (4, Stop::FrontierEmpty));
     }
 }
@@ -336,8 +342,11 @@ fn a_missing_host_name_is_looked_up_once_while_other_hosts_are_crawled() {
                 (if url.contains("t.cn") { failed(kind.clone()) } else { page(&web, url) }, 100, None)
             };
             let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &response);
-            let asked = course.to("t.cn").len();
-            assert!(if tries == 1 { asked == 1 } else { asked >= tries }, "{asked} tries, {kind:?}, robots {robots}");
+            let requested = course.to("t.cn").len();
+            assert!(
+                if tries == 1 { requested == 1 } else { requested >= tries },
+                "{requested} tries, {kind:?}, robots {robots}"
+            );
             assert_eq!((fetched(&course), course.stop), (41, Stop::FrontierEmpty), "{kind:?}");
         }
     }
@@ -408,8 +417,12 @@ fn retry_after_is_obeyed_for_pages_and_robots_and_after_a_crash() {
             };
             let kills: Vec<u64> = kill.into_iter().collect();
             let course = course(&polite(true), &["http://s.cn/"], 4, &kills, &response);
-            let times: Vec<u64> =
-                course.asked.iter().filter(|asked| asked.url == busy).map(|asked| asked.out).collect();
+            let times: Vec<u64> = course
+                .requested
+                .iter()
+                .filter(|requested| requested.url == busy)
+                .map(|requested| requested.out)
+                .collect();
             assert_eq!(times.len(), 2, "{busy} {kill:?}");
             assert!(times[1] - times[0] >= 600_000, "{busy} {kill:?}: {times:?}");
             assert_eq!(fetched(&course), 2);
@@ -436,9 +449,13 @@ fn old_rules_apply_while_robots_txt_is_unreachable() {
         settings.politeness.robots_max_age = 60.0;
         let course = course(&settings, &["http://s.cn/"], 4, &[], &response);
         assert_eq!((fetched(&course), course.stop), (301, Stop::FrontierEmpty));
-        assert!(!course.asked.iter().any(|asked| asked.url.contains("/no/")));
-        let times: Vec<u64> =
-            course.asked.iter().filter(|asked| asked.url.ends_with("t.cn/robots.txt")).map(|asked| asked.out).collect();
+        assert!(!course.requested.iter().any(|requested| requested.url.contains("/no/")));
+        let times: Vec<u64> = course
+            .requested
+            .iter()
+            .filter(|requested| requested.url.ends_with("t.cn/robots.txt"))
+            .map(|requested| requested.out)
+            .collect();
         assert!((3..9).contains(&times.len()), "{times:?}");
         assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 60_000), "{times:?}");
     }
@@ -460,7 +477,7 @@ fn a_redirected_robots_txt_applies_to_its_own_origin_only() {
     settings.scope.one_scheme = false;
     let course = course(&settings, &["http://s.cn/"], 1, &[], &|url, _| (page(&web, url), 100, None));
     let robots: Vec<&str> =
-        course.to("t.cn").iter().map(|asked| asked.url.as_str()).filter(|url| url.ends_with(".txt")).collect();
+        course.to("t.cn").iter().map(|requested| requested.url.as_str()).filter(|url| url.ends_with(".txt")).collect();
     assert_eq!(robots.len(), 4, "{robots:?}");
     assert_eq!(fetched(&course), 3);
 }
@@ -503,11 +520,11 @@ fn the_best_of_the_hosts_throttled_by_their_domain_is_first() {
 }
 
 /// Checks that two requests of a group are far enough apart, and that not too many run concurrently.
-fn spaced(asked: &[&Asked], most: usize, apart: u64) -> Result<(), TestCaseError> {
-    for (at, one) in asked.iter().enumerate() {
-        let under_way = asked[..at].iter().filter(|other| other.back > one.out).count();
+fn spaced(requested: &[&SentRequest], most: usize, apart: u64) -> Result<(), TestCaseError> {
+    for (at, one) in requested.iter().enumerate() {
+        let under_way = requested[..at].iter().filter(|other| other.back > one.out).count();
         prop_assert!(under_way < most, "{under_way} under way at {one:?}");
-        for other in &asked[..at] {
+        for other in &requested[..at] {
             prop_assert!(one.out >= other.out + apart, "{one:?} after {other:?}");
         }
     }
@@ -564,16 +581,16 @@ proptest! {
         let given_up = usize::try_from(progress.failed + progress.excluded).unwrap();
         prop_assert_eq!(fetched(&course) + given_up, pages.len() + 1, "every page was fetched or given up");
 
-        let all: Vec<&Asked> = course.asked.iter().collect();
-        let mut groups: BTreeMap<String, Vec<&Asked>> = BTreeMap::new();
-        for asked in &all {
-            let host = asked.host();
-            groups.entry(format!("host {host}")).or_default().push(asked);
+        let all: Vec<&SentRequest> = course.requested.iter().collect();
+        let mut groups: BTreeMap<String, Vec<&SentRequest>> = BTreeMap::new();
+        for requested in &all {
+            let host = requested.host();
+            groups.entry(format!("host {host}")).or_default().push(requested);
             let domain = host.split_once('.').map_or(host, |(_, rest)| if rest == "cn" { host } else { rest });
-            groups.entry(format!("domain {domain}")).or_default().push(asked);
-            if asked.known {
+            groups.entry(format!("domain {domain}")).or_default().push(requested);
+            if requested.known {
                 let number = host.bytes().filter(u8::is_ascii_digit).map(usize::from).next().unwrap_or(0);
-                groups.entry(format!("address {}", number % addresses)).or_default().push(asked);
+                groups.entry(format!("address {}", number % addresses)).or_default().push(requested);
             }
         }
         for (name, group) in groups {

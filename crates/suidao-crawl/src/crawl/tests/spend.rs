@@ -3,7 +3,7 @@
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as _;
 
-use super::politeness::{Course, Response, Restart, course_of, restarted_course};
+use super::politeness::{Response, Restart, SimulatedRun, course_of, restarted_course};
 use super::*;
 use crate::strategy::PageVisit;
 
@@ -36,7 +36,7 @@ fn spending(theta: f64) -> CrawlSettings {
 }
 
 /// Each request takes 100 ms.
-fn crawled(theta: f64, in_flight: usize, kills: &[u64], text: &str) -> Course {
+fn crawled(theta: f64, in_flight: usize, kills: &[u64], text: &str) -> SimulatedRun {
     let web = web(text);
     let strategy = || -> Box<dyn Strategy> { Box::new(Worths) };
     course_of(&strategy, &spending(theta), &["http://s.cn/"], in_flight, kills, &|url, _| {
@@ -44,11 +44,11 @@ fn crawled(theta: f64, in_flight: usize, kills: &[u64], text: &str) -> Course {
     })
 }
 
-fn order(course: &Course) -> Vec<(u64, &str)> {
-    course.asked.iter().map(|asked| (asked.out, asked.url.trim_start_matches("http://"))).collect()
+fn order(course: &SimulatedRun) -> Vec<(u64, &str)> {
+    course.requested.iter().map(|requested| (requested.out, requested.url.trim_start_matches("http://"))).collect()
 }
 
-fn released(course: &Course) -> usize {
+fn released(course: &SimulatedRun) -> usize {
     course.events().filter(|event| matches!(event, Event::Released { .. })).count()
 }
 
@@ -105,7 +105,7 @@ fn one_page_is_released_after_two_seconds_without_any() {
     });
     assert!(released(&course) >= 1, "{:?}", order(&course));
     assert_eq!(course.stop, Stop::FrontierEmpty);
-    let pages = course.asked.iter().filter(|asked| !asked.url.ends_with("robots.txt")).count();
+    let pages = course.requested.iter().filter(|requested| !requested.url.ends_with("robots.txt")).count();
     assert!(pages >= 6, "{:?}", order(&course));
 }
 
@@ -157,7 +157,7 @@ fn a_host_that_does_not_answer_is_waited_for_only_at_first() {
         (super::politeness::page(&web, url), latency, None)
     });
     // From 5 s on a.cn gets requests as often as its delay allows.
-    let early = course.to("a.cn").iter().filter(|asked| asked.out < 60_000).count();
+    let early = course.to("a.cn").iter().filter(|requested| requested.out < 60_000).count();
     assert!(early >= 45, "{early} pages in a minute");
 }
 
@@ -191,7 +191,7 @@ fn restarts(
     in_flight: usize,
     kills: &[u64],
     response: Response,
-) -> [Course; 3] {
+) -> [SimulatedRun; 3] {
     [Restart::Log, Restart::Pieces, Restart::Both]
         .map(|restart| restarted_course(restart, strategy, settings, &["http://s.cn/"], in_flight, kills, response))
 }
@@ -270,7 +270,7 @@ proptest! {
     fn the_same_pages_are_fetched_in_the_end_and_the_same_twice(
         text in webs(), theta in 0.0..=1.0, in_flight in 1..6_usize, kill in 100..5_000_u64,
     ) {
-        let fetched = |course: &Course| {
+        let fetched = |course: &SimulatedRun| {
             let pages = course.events().filter_map(|event| match event {
                 Event::PageFetched(page) => Some(course.crawl.url(page.id).to_string()),
                 _ => None,
@@ -286,7 +286,7 @@ proptest! {
         let killed = crawled(theta, in_flight, &[kill], &text);
         prop_assert_eq!(fetched(&killed), fetched(&eager));
         // As slow as two seconds for each page, and no slower.
-        let most = eager.at + 2_100 * eager.asked.len() as u64;
+        let most = eager.at + 2_100 * eager.requested.len() as u64;
         prop_assert!(patient.at <= most, "{} ms instead of {}", patient.at, eager.at);
     }
 }

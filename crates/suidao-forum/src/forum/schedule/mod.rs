@@ -177,7 +177,7 @@ impl Planner {
     fn counts(&self, per_day: u32, method: ScheduleMethod, importance: Importance) -> Vec<u32> {
         // If all weights are 0, all boards count the same.
         let known = self.boards.iter().any(|board| board.weight > 0.0);
-        let worth = |board: &Board| if known { importance.of(board.weight) * board.weight } else { 1.0 };
+        let value = |board: &Board| if known { importance.of(board.weight) * board.weight } else { 1.0 };
         let by = |weight: &dyn Fn(&Board) -> f64, free: u32| {
             allocation::allocate(&self.boards.iter().map(weight).collect::<Vec<_>>(), per_day, free)
         };
@@ -186,7 +186,7 @@ impl Planner {
             ScheduleMethod::Wra | ScheduleMethod::Bra => by(&|board| board.weight, 0),
             // The visit at midnight counts as one of the board's.
             ScheduleMethod::Sqrt => {
-                by(&|board| worth(board).sqrt() * board.profile.root().1, u32::from(self.horizon == Horizon::Day))
+                by(&|board| value(board).sqrt() * board.profile.root().1, u32::from(self.horizon == Horizon::Day))
             }
         }
     }

@@ -128,15 +128,15 @@ proptest! {
         let delay = |density: &dyn Fn(&BoardStatistics, usize) -> f64| {
             let sum: f64 = boards.iter().flat_map(|board| (0..24).map(move |hour| density(board, hour))).sum();
             let of = |board: &BoardStatistics| {
-                let worth = importance.of(board.weight());
-                (0..24).map(|hour| worth * board.new[hour] * sum / (2.0 * density(board, hour))).sum::<f64>()
+                let value = importance.of(board.weight());
+                (0..24).map(|hour| value * board.new[hour] * sum / (2.0 * density(board, hour))).sum::<f64>()
             };
             boards.iter().map(of).sum::<f64>()
         };
         let root = |board: &BoardStatistics, hour: usize| {
             let (profile, integral) = board.profile().root();
-            let worth = importance.of(board.weight()) * board.weight();
-            worth.sqrt() * integral * profile.slots()[hour]
+            let value = importance.of(board.weight()) * board.weight();
+            value.sqrt() * integral * profile.slots()[hour]
         };
         let sqrt = delay(&root);
         prop_assert!(sqrt <= delay(&|board, hour| board.new[hour]) * (1.0 + 1e-9), "BRA");

@@ -128,7 +128,7 @@ impl Page<'_> {
         let (comparison, contestants, pages) = (self.comparison, self.contestants(), self.comparison.pages());
         let &first = contestants.first()?;
         let at = |measure: RunMeasure, cutoff: usize| {
-            comparison.at(ComparisonScope::All, first, measure, cutoff).map(|at| measure.in_words(at))
+            comparison.at(ComparisonScope::All, first, measure, cutoff).map(|at| measure.describe(at))
         };
         let conclusion = if shares(comparison, ComparisonScope::All) {
             let cutoffs = comparison.cutoffs().iter();
@@ -157,7 +157,7 @@ impl Page<'_> {
             let known = |&strategy: &usize| {
                 let at = comparison.at(ComparisonScope::All, strategy, measure, cutoff)?;
                 let (name, style) = (self.name(strategy), self.style(strategy));
-                Some(IntervalRow { name, style, at, text: measure.in_words(at), ahead: self.is_ahead(strategy) })
+                Some(IntervalRow { name, style, at, text: measure.describe(at), ahead: self.is_ahead(strategy) })
             };
             let mut rows: Vec<IntervalRow> = self.of(measure).iter().filter_map(known).collect();
             rows.sort_by(|one, other| other.at.median.total_cmp(&one.at.median));

@@ -166,20 +166,20 @@ mod tests {
         let browser = tokio::spawn(async move {
             let (read, mut write) = tokio::io::split(theirs);
             let mut read = BufReader::new(read);
-            let mut asked = Vec::new();
+            let mut requested = Vec::new();
             for _ in 0..2 {
                 let mut message = Vec::new();
                 read.read_until(0, &mut message).await.unwrap();
-                asked.push(serde_json::from_slice::<Value>(&message[..message.len() - 1]).unwrap());
+                requested.push(serde_json::from_slice::<Value>(&message[..message.len() - 1]).unwrap());
             }
-            assert_eq!(asked[0]["sessionId"], Value::Null);
-            assert_eq!(asked[1]["sessionId"], "S");
+            assert_eq!(requested[0]["sessionId"], Value::Null);
+            assert_eq!(requested[1]["sessionId"], "S");
             // The second answer first, an event, invalid JSON, and an error for the first.
             for text in [
-                json!({ "id": asked[1]["id"], "result": { "n": 2 } }).to_string(),
+                json!({ "id": requested[1]["id"], "result": { "n": 2 } }).to_string(),
                 json!({ "method": "Page.loadEventFired", "sessionId": "S", "params": { "t": 1 } }).to_string(),
                 "nonsense".to_owned(),
-                json!({ "id": asked[0]["id"], "error": { "message": "no such thing" } }).to_string(),
+                json!({ "id": requested[0]["id"], "error": { "message": "no such thing" } }).to_string(),
             ] {
                 write.write_all(text.as_bytes()).await.unwrap();
                 write.write_all(&[0]).await.unwrap();
