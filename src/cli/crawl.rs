@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
@@ -29,9 +29,9 @@ use super::{Exit, Verbosity, dry_run, inputs};
         suidao crawl -m lexicons/ml.toml http://siwei.io/ http://coolshell.cn/ -o ml"
 )]
 pub struct CrawlArgs {
-    /// Lexicon of the topic
+    /// Lexicon of the topic [default: the copy in the crawl directory, if it already holds this crawl]
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
-    pub lexicon: PathBuf,
+    pub lexicon: Option<PathBuf>,
     /// Seed URLs
     #[arg(value_name = "URL")]
     pub urls: Vec<String>,
@@ -88,9 +88,11 @@ impl CrawlArgs {
 
 pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let config = args.config()?;
-    let topic = Arc::new(inputs::layered(inputs::topic(&args.lexicon)?, &config.strategy)?);
-    let seeds = inputs::seeds(&args.urls, args.seeds.as_deref())?;
     let directory = CrawlDirectory::new(&args.output);
+    let topic = inputs::topic_of_crawl(args.lexicon.as_deref(), &directory)?;
+    let topic = topic.context("give the lexicon of the topic with -m; build one with `suidao topic build`")?;
+    let topic = Arc::new(inputs::layered(topic, &config.strategy)?);
+    let seeds = inputs::seeds(&args.urls, args.seeds.as_deref())?;
     if args.dry_run.is_none() {
         args.network.remind(&config, verbosity);
     }

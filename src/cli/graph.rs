@@ -1,8 +1,8 @@
 //! `suidao graph`: islands, gates, tunnels and PageRank in the link graph of a crawl.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use suidao::html::count;
 use suidao::link_graph::{GraphFacts, dot, gather, page};
@@ -31,6 +31,12 @@ pub struct GraphArgs {
 }
 
 pub fn run(args: &GraphArgs, verbosity: Verbosity) -> Result<Exit> {
+    let ends_in = |path: &Path, ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+    if let Some(path) =
+        args.output.as_deref().filter(|path| !["html", "htm", "dot"].iter().any(|end| ends_in(path, end)))
+    {
+        bail!("{}: the name must end in .html (a page) or .dot (for Graphviz)", path.display());
+    }
     let (store, catalogue) = inputs::crawl(&args.directory)?;
     let pages = catalogue.entries.len() as u64;
     let facts = with_progress(pages, verbosity, |bar| gather(&store, &catalogue, &|| bar.inc(1)))?;
@@ -40,8 +46,7 @@ pub fn run(args: &GraphArgs, verbosity: Verbosity) -> Result<Exit> {
         outln!("{facts}");
     }
     if let Some(path) = &args.output {
-        let is_dot = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("dot"));
-        let text = if is_dot { dot(&facts) } else { page(&facts, language()) };
+        let text = if ends_in(path, "dot") { dot(&facts) } else { page(&facts, language()) };
         write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
         infoln!(verbosity, "Wrote {}", path.display());
     }

@@ -43,7 +43,7 @@ pub struct RefreshArgs {
     #[arg(long, value_name = "REQUESTS_PER_DAY", num_args = 0..=1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub watch: Option<Option<u64>>,
     /// Share of the requests for pages that the crawl left in its queue, from 0 to 1 [default: 0]
-    #[arg(long, value_name = "SHARE", help_heading = "Limits")]
+    #[arg(long, value_name = "SHARE", value_parser = between(0.0, 1.0), help_heading = "Limits")]
     pub discover: Option<f64>,
     /// How to choose the next page [default: crawl-value]
     #[arg(long, value_parser = one_of::<RevisitPolicy>())]

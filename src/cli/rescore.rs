@@ -13,6 +13,7 @@ use suidao::live::{self, Job, RescoreReport};
 use suidao::store::{CrawlDirectory, Meta, Store};
 
 use super::export::with_progress;
+use super::names::between;
 use super::summary::keep_summary;
 use super::{Exit, Verbosity, inputs, report};
 
@@ -29,8 +30,8 @@ pub struct RescoreArgs {
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
     /// Minimum relevance of an on-topic page, 0 to 1 [default: that of the crawl's configuration, or else of the lexicon]
-    #[arg(long, value_name = "X", help_heading = "Input")]
-    page_threshold: Option<f32>,
+    #[arg(long, value_name = "X", value_parser = between(0.0, 1.0), help_heading = "Input")]
+    page_threshold: Option<f64>,
     /// Print the result as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -94,8 +95,9 @@ fn describe(args: &RescoreArgs, job: &Job, done: &RescoreReport) -> String {
             count(done.not_stored as usize, "page", "pages")
         );
     }
-    let lexicon = args.lexicon.as_ref().map_or("the lexicon".to_owned(), |path| format!("-m {}", path.display()));
-    let threshold = job.config.crawl.page_threshold.filter(|_| args.page_threshold.is_some());
-    let threshold = threshold.map_or_else(String::new, |value| format!(" and --set crawl.page_threshold={value}"));
-    text + &format!("\nTo resume the crawl, give it {lexicon}{threshold}.")
+    let lexicon = args.lexicon.as_ref().map(|path| format!("-m {}", path.display()));
+    let threshold = args.page_threshold.map(|value| format!("--set crawl.page_threshold={value}"));
+    let flags: Vec<String> = lexicon.into_iter().chain(threshold).collect();
+    let flags = if flags.is_empty() { String::new() } else { format!(" with {}", flags.join(" ")) };
+    text + &format!("\nTo resume the crawl, repeat its command{flags}.")
 }

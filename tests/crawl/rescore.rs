@@ -1,5 +1,5 @@
-//! `suidao rescore`: every view of a crawl uses the new scores, the crawl resumes with the new lexicon, and a run that is
-//! killed changes nothing.
+//! `suidao rescore`: every view of a crawl uses the new scores, the crawl resumes with the new lexicon, a run that is
+//! killed changes nothing, and damage costs no intact page.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -121,4 +121,50 @@ fn a_killed_run_changes_nothing() {
     verb(&["rescore"], &stage.path("whole"), &["-m", narrow]).expect(0);
     assert_eq!(relevant(&dir, &file), relevant(&stage.path("whole"), &file));
     verb(&["check", "crawl"], &dir, &[]).expect(0);
+}
+
+/// Keeps the first part of a file.
+fn halve(path: &Path) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_len(file.metadata().unwrap().len() / 2).unwrap();
+}
+
+#[test]
+fn a_damaged_log_keeps_the_pages_before_its_damage() {
+    let stage = Stage::new(finite(), ServerOptions::default());
+    let narrow = narrow(&stage);
+    let narrow = narrow.to_str().unwrap();
+    let file = stage.path("pages.jsonl");
+    let whole = stage.path("whole");
+    run(stage.crawl("whole", &ALL)).expect(0);
+    verb(&["rescore"], &whole, &["-m", narrow]).expect(0);
+    let wanted = relevant(&whole, &file);
+    let pages = |ended: &Ended| serde_json::from_str::<Value>(&ended.out).unwrap()["pages"].as_u64().unwrap();
+    let all = pages(&verb(&["check", "crawl"], &whole, &["--json"]).expect(0));
+
+    // The engine has the rest of the log, scores included.
+    let dir = stage.path("restored");
+    copy(&whole, &dir);
+    halve(&dir.join("state/batches"));
+    let found = pages(&verb(&["check", "crawl"], &dir, &["--json"]).expect(1));
+    assert!(found > all / 4, "{found} of {all} pages");
+    verb(&["check", "crawl"], &dir, &["--repair"]).expect(0);
+    assert_eq!(relevant(&dir, &file), wanted);
+
+    // Nobody has it: the pages of the first half stay, with the scores of the crawl.
+    let dir = stage.path("cut");
+    copy(&whole, &dir);
+    halve(&dir.join("state/batches"));
+    fs::remove_dir_all(dir.join("state/log")).unwrap();
+    let repaired = verb(&["check", "crawl"], &dir, &["--repair"]).expect(0).out;
+    assert!(repaired.contains("new scores") && repaired.contains("suidao rescore"), "{repaired}");
+    assert_eq!(pages(&verb(&["check", "crawl"], &dir, &["--json"]).expect(0)), found);
+    verb(&["rescore"], &dir, &["-m", narrow]).expect(0);
+    // The lexicon in the directory is the one that the crawl goes on with.
+    let mut command = suidao();
+    command.args(["crawl", "-s"]).arg(&stage.seeds).arg("-o").arg(&dir);
+    command.args(["--proxy", &stage.server.proxy(), "--contact", "test@example.org"]);
+    command.args(crate::support::REPLAY_DEFAULTS).args(ALL);
+    run(command).expect(0);
+    assert_eq!(relevant(&dir, &file), wanted);
 }

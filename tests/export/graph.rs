@@ -68,6 +68,9 @@ fn the_graph_of_a_crawl_is_printed_drawn_and_its_gates_are_seeds() {
     run(graph(&stage, &["-o", file.to_str().unwrap()])).expect(0);
     let dot = fs::read_to_string(&file).unwrap();
     assert!(dot.starts_with("graph hosts {") && dot.contains(" -- ") && dot.ends_with("}\n"), "{dot}");
+    let text = stage.path("hosts.txt");
+    let message = run(graph(&stage, &["-o", text.to_str().unwrap()])).expect(2).err;
+    assert!(message.contains(".dot") && !text.exists(), "{message}");
     let mut again = suidao();
     again.arg("crawl").arg("-m").arg(&stage.lexicon).arg("-s").arg(&gates).arg("-o").arg(stage.path("again"));
     again.args(["--max-pages", "20", "--dry-run"]);

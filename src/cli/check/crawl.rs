@@ -55,7 +55,9 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
             }
             (None, _) => "intact".to_owned(),
             (Some(_), None) => {
-                "intact, the rest is damaged; rerun with --repair to remove it and fetch its pages again".to_owned()
+                "intact, the rest is damaged; rerun with --repair to restore it from the copy of the log, or else to remove it \
+                 and fetch its pages again"
+                    .to_owned()
             }
             (Some(_), Some(aside)) => {
                 format!("intact; the rest was moved to {}, and its pages will be fetched again", aside.display())

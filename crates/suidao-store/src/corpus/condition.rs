@@ -84,7 +84,7 @@ const NAMES: [&str; 15] = [
     "chars",
 ];
 
-const DATES: &str = "expected a year, month or day such as 2021, 2021-03 or 2021-03-05, or a range such as 2021..2022";
+const DATES: &str = "expected a year, month or day such as 2021, 2021-03 or 2021-03-05, or a range such as 2021..2022, the earlier date first";
 
 impl Condition {
     /// Whether conditions of this name exist; the name is [folded](fold).
@@ -110,7 +110,7 @@ impl Condition {
             "relevant" | "相关" => Self::Relevant(yes_or_no(&folded).ok_or_else(|| wrong("expected yes or no"))?),
             "relevance" => {
                 let share = |text: &str| text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-                let range = range(&folded, |text| share(text).map(Relevance::new));
+                let range = range(&folded, |text| share(text).map(Relevance::new)).and_then(ordered);
                 Self::Relevance(
                     range.ok_or_else(|| wrong("expected a range between 0 and 1 such as 0.6.. or 0.2..0.5"))?,
                 )
@@ -127,7 +127,7 @@ impl Condition {
             "before" => Self::Published(Bounds { from: None, ..dates()? }),
             "fetched" => Self::Fetched(dates()?),
             "chars" => {
-                let range = range(&folded, |text| text.parse().ok());
+                let range = range(&folded, |text| text.parse().ok()).and_then(ordered);
                 Self::Chars(range.ok_or_else(|| wrong("expected a range of numbers such as 200.. or 200..5000"))?)
             }
             _ => return Err(ConditionError::Unknown(format!("{name}:{value}"))),
@@ -212,13 +212,19 @@ fn range<T>(value: &str, end: impl Fn(&str) -> Option<T>) -> Option<Bounds<T>> {
     (bounds.from.is_some() || bounds.to.is_some()).then_some(bounds)
 }
 
+/// `None` if no value is in the range.
+fn ordered<T: PartialOrd>(bounds: Bounds<T>) -> Option<Bounds<T>> {
+    let is_ordered = bounds.from.as_ref().zip(bounds.to.as_ref()).is_none_or(|(from, to)| from <= to);
+    is_ordered.then_some(bounds)
+}
+
 /// A year, a month, a day, or a range of them.
 fn dates(value: &str) -> Option<Bounds<Day>> {
     if let Some((from, to)) = Day::period(value) {
         return Some(Bounds { from: Some(from), to: Some(to) });
     }
     let Bounds { from, to } = range(value, Day::period)?;
-    Some(Bounds { from: from.map(|(first, _)| first), to: to.map(|(_, last)| last) })
+    ordered(Bounds { from: from.map(|(first, _)| first), to: to.map(|(_, last)| last) })
 }
 
 /// Whether a host is `name` or a subdomain of it; a name without a port matches all ports.
@@ -245,6 +251,7 @@ mod tests {
             ("date:2021", "date:2021-01-01..2021-12-31"),
             ("date:2020-02", "date:2020-02-01..2020-02-29"),
             ("date:2020..2021-03", "date:2020-01-01..2021-03-31"),
+            ("date:2021-06..2021", "date:2021-06-01..2021-12-31"),
             ("date:..2020-12", "date:..2020-12-31"),
             ("after:2021-03-05", "date:2021-03-05.."),
             ("before:2021", "date:..2021-12-31"),
@@ -267,6 +274,8 @@ mod tests {
             ("chars", "200", "such as 200.."),
             ("chars", "..", "such as 200.."),
             ("date", "2021-13", "2021-03-05"),
+            ("date", "2024..2020", "the earlier date first"),
+            ("chars", "300..200", "such as 200.."),
             ("lang", "zh,klingon", "klingon"),
             ("host", ",", "expected a name"),
         ] {

@@ -299,6 +299,11 @@ impl Store {
         (first..).zip(decoded(self.frames_from(first))).map(move |(number, record)| scores.apply(number, record?))
     }
 
+    /// All batches in order, as they were written.
+    pub(super) fn stored_batches(&self) -> impl Iterator<Item = Result<Record, StoreError>> + '_ {
+        decoded(self.frames_from(0))
+    }
+
     pub fn batch(&self, number: u64) -> Result<Record, StoreError> {
         NewestScores::of(self).apply(number, self.stored_batch(number)?)
     }

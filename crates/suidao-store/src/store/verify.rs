@@ -131,7 +131,8 @@ fn check_files(store: &Store) -> Result<CrawlCheck, StoreError> {
     let mut files = if dir.pages().is_dir() { warc_files(&dir.pages())? } else { Vec::new() };
     files.sort();
     let checked = CrawlCheck { files: files.len(), ..CrawlCheck::default() };
-    let mut checker = Checker { records: Box::new(store.batches()), waiting: None, begun: false, checked };
+    // Scores of `suidao rescore` come last; without them the pages before are intact.
+    let mut checker = Checker { records: Box::new(store.stored_batches()), waiting: None, begun: false, checked };
     if !store.is_empty() {
         checker.advance()?;
     }
