@@ -231,7 +231,7 @@ impl PageProcessed {
         }
     }
 
-    /// Replaces what the topic said about it.
+    /// Replaces the results of scoring it.
     pub fn rescore(&mut self, score: PageScore) {
         let PageScore { batch: _, relevance, on_topic, terms, layer } = score;
         (self.relevance, self.on_topic, self.terms, self.layer) = (relevance, on_topic, terms, layer);

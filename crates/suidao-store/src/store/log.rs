@@ -270,8 +270,8 @@ impl Store {
         Self::open_to_write(dir, meta, Some(lock), false)
     }
 
-    /// Replaces the description of the crawl, whose pages were judged again. The checkpoint, a result of the earlier
-    /// scores, goes.
+    /// Replaces the description of the crawl, whose pages were judged again, and removes the checkpoint, which depends on
+    /// the earlier scores.
     pub fn describe(&mut self, meta: Meta) -> Result<(), StoreError> {
         meta.write(&self.dir)?;
         self.meta = meta;

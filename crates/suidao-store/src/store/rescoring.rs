@@ -29,7 +29,7 @@ impl Rescoring {
     }
 }
 
-/// The newest scores, read as the pages are: in order of batches this takes each batch of scores once.
+/// The newest scores. Whoever reads pages in the order of batches decodes each batch of scores once.
 pub(super) struct NewestScores<'a> {
     store: &'a Store,
     read: Option<(u64, Vec<PageScore>)>,

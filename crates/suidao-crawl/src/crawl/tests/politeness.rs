@@ -45,17 +45,17 @@ impl SimulatedRun {
 }
 
 /// Runs to the end, killing and restoring the machine at each of these times.
-fn course(
+fn simulate(
     settings: &CrawlSettings,
     seeds: &[&str],
     in_flight: usize,
     kills: &[u64],
     response: Response,
 ) -> SimulatedRun {
-    course_of(&|| Box::new(BreadthFirst), settings, seeds, in_flight, kills, response)
+    simulate_with(&|| Box::new(BreadthFirst), settings, seeds, in_flight, kills, response)
 }
 
-pub(super) fn course_of(
+pub(super) fn simulate_with(
     strategy: &dyn Fn() -> Box<dyn crate::strategy::Strategy>,
     settings: &CrawlSettings,
     seeds: &[&str],
@@ -63,7 +63,7 @@ pub(super) fn course_of(
     kills: &[u64],
     response: Response,
 ) -> SimulatedRun {
-    restarted_course(Restart::Log, strategy, settings, seeds, in_flight, kills, response)
+    simulate_restarted(Restart::Log, strategy, settings, seeds, in_flight, kills, response)
 }
 
 /// From what a killed machine is restored.
@@ -75,7 +75,7 @@ pub(super) enum Restart {
     Both,
 }
 
-pub(super) fn restarted_course(
+pub(super) fn simulate_restarted(
     restart: Restart,
     strategy: &dyn Fn() -> Box<dyn crate::strategy::Strategy>,
     settings: &CrawlSettings,
@@ -174,8 +174,8 @@ fn star(pages: &[String]) -> BTreeMap<String, FetchOutcome> {
     web(&format!("http://s.cn/ 0.9 -> {}\n{all}", links.join(", ")))
 }
 
-fn fetched(course: &SimulatedRun) -> usize {
-    course.events().filter(|event| matches!(event, Event::PageFetched(_))).count()
+fn fetched(run: &SimulatedRun) -> usize {
+    run.events().filter(|event| matches!(event, Event::PageFetched(_))).count()
 }
 
 #[test]
@@ -190,13 +190,13 @@ fn a_host_that_was_down_for_an_hour_loses_no_page() {
             let down = url.contains("t.cn") && (5_000..HOUR).contains(&at);
             (if down { failed(kind.clone()) } else { page(&web, url) }, 100, None)
         };
-        let whole = course(&polite(true), &["http://s.cn/"], 4, &[], &response);
+        let whole = simulate(&polite(true), &["http://s.cn/"], 4, &[], &response);
         assert_eq!((fetched(&whole), whole.stop), (21, Stop::FrontierEmpty), "{kind:?}");
         let down = whole.to("t.cn").iter().filter(|requested| (5_000..HOUR).contains(&requested.out)).count();
         assert!((5..=12).contains(&down), "{kind:?}: {down} requests while it was down");
         // The same with crashes: the waits are restored.
         let kills: Vec<u64> = (1..30).map(|n| n * 120_000).collect();
-        let killed = course(&polite(true), &["http://s.cn/"], 4, &kills, &response);
+        let killed = simulate(&polite(true), &["http://s.cn/"], 4, &kills, &response);
         assert_eq!(fetched(&killed), 21);
         let again = killed.to("t.cn").iter().filter(|requested| (5_000..HOUR).contains(&requested.out)).count();
         assert!(again <= down + 1, "{kind:?}: {again} requests with crashes, {down} without");
@@ -210,9 +210,9 @@ fn other_hosts_are_crawled_while_one_is_down() {
     let response = |url: &str, _: u64| {
         (if url.contains("t.cn") { failed(FailureKind::Timeout) } else { page(&web, url) }, 1_000, None)
     };
-    let course = course(&polite(true), &["http://s.cn/"], 4, &[], &response);
-    assert_eq!(fetched(&course), 31);
-    let last = course.to("u.cn").last().unwrap().back;
+    let run = simulate(&polite(true), &["http://s.cn/"], 4, &[], &response);
+    assert_eq!(fetched(&run), 31);
+    let last = run.to("u.cn").last().unwrap().back;
     assert!(last < 200_000, "thirty pages, a second and a pause of three for each, but {last} ms");
 }
 
@@ -223,10 +223,10 @@ fn a_failing_page_is_given_up_without_its_host() {
     for (kind, worst) in [(FailureKind::Timeout, 0), (FailureKind::Status(503), 5)] {
         let bad = format!("http://t.cn/{worst}");
         let response = |url: &str, _: u64| (if url == bad { failed(kind.clone()) } else { page(&web, url) }, 100, None);
-        let course = course(&polite(false), &["http://s.cn/"], 4, &[], &response);
-        assert_eq!((fetched(&course), course.stop), (6, Stop::FrontierEmpty));
-        assert_eq!(course.crawl.progress().failed, 1);
-        let tries = course.requested.iter().filter(|requested| requested.url == bad).count();
+        let run = simulate(&polite(false), &["http://s.cn/"], 4, &[], &response);
+        assert_eq!((fetched(&run), run.stop), (6, Stop::FrontierEmpty));
+        assert_eq!(run.crawl.progress().failed, 1);
+        let tries = run.requested.iter().filter(|requested| requested.url == bad).count();
         assert!((3..=4).contains(&tries), "{tries}");
     }
 }
@@ -242,10 +242,10 @@ fn a_failed_page_waits_for_other_pages_of_its_host_also_after_a_restart() {
     // Its third try, the last for now, comes back before the kill.
     let strategy = || -> Box<dyn crate::strategy::Strategy> { Box::new(BreadthFirst) };
     for (restart, kills) in [(Restart::Log, &[][..]), (Restart::Log, &[20_000]), (Restart::Pieces, &[20_000])] {
-        let course = restarted_course(restart, &strategy, &polite(false), &["http://s.cn/"], 4, kills, &response);
-        let requested: Vec<&str> = course.to("t.cn").iter().map(|requested| requested.url.as_str()).collect();
+        let run = simulate_restarted(restart, &strategy, &polite(false), &["http://s.cn/"], 4, kills, &response);
+        let requested: Vec<&str> = run.to("t.cn").iter().map(|requested| requested.url.as_str()).collect();
         assert_eq!(requested[..4], ["http://t.cn/0", "http://t.cn/0", "http://t.cn/0", "http://t.cn/1"], "{kills:?}");
-        assert_eq!((fetched(&course), course.stop), (4, Stop::FrontierEmpty));
+        assert_eq!((fetched(&run), run.stop), (4, Stop::FrontierEmpty));
     }
 }
 
@@ -257,22 +257,22 @@ fn a_dead_host_is_given_up_and_one_that_answered_only_for_a_day() {
         let response = |url: &str, _: u64| {
             (if url.contains("t.cn") { failed(FailureKind::Dns) } else { page(&web, url) }, 100, None)
         };
-        let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &response);
-        assert_eq!((course.to("t.cn").len(), course.stop), (4, Stop::FrontierEmpty));
+        let run = simulate(&polite(robots), &["http://s.cn/"], 4, &[], &response);
+        assert_eq!((run.to("t.cn").len(), run.stop), (4, Stop::FrontierEmpty));
         let refused =
-            course.events().filter(|event| matches!(event, Event::UrlExcluded { reason: why, .. } if *why == reason));
+            run.events().filter(|event| matches!(event, Event::UrlExcluded { reason: why, .. } if *why == reason));
         assert_eq!(refused.count(), 20);
     }
     let response = |url: &str, at: u64| {
         let dead = url.contains("t.cn") && at > 5_000;
         (if dead { failed(FailureKind::Dns) } else { page(&web, url) }, 100, None)
     };
-    let course = course(&polite(true), &["http://s.cn/"], 4, &[], &response);
-    assert_eq!(course.stop, Stop::FrontierEmpty);
-    let requests = course.to("t.cn").len();
-    assert!(requests < 45 && course.at > 86_400_000, "{requests} requests in {} ms", course.at);
+    let run = simulate(&polite(true), &["http://s.cn/"], 4, &[], &response);
+    assert_eq!(run.stop, Stop::FrontierEmpty);
+    let requests = run.to("t.cn").len();
+    assert!(requests < 45 && run.at > 86_400_000, "{requests} requests in {} ms", run.at);
     let refused = SkipReason::HostFailing;
-    assert!(course.events().any(|event| matches!(event, Event::UrlExcluded { reason, .. } if *reason == refused)));
+    assert!(run.events().any(|event| matches!(event, Event::UrlExcluded { reason, .. } if *reason == refused)));
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn a_dead_link_does_not_delay_the_end_and_the_next_run_retries_a_seed() {
             let dead = url.contains("t.cn") && at < 1_000_000;
             (if dead { failed(kind.clone()) } else { page(&web, url) }, 100, None)
         };
-        let first = course(&settings, &seeds, 4, &[], &response);
+        let first = simulate(&settings, &seeds, 4, &[], &response);
         assert_eq!((fetched(&first), first.stop), (2, Stop::FrontierEmpty), "robots {robots}, {kind:?}");
         assert_eq!(first.to("t.cn").len(), tries, "{kind:?}, robots {robots}: {:?}", first.to("t.cn"));
         assert!(first.at < 8_000, "{} ms, {kind:?}", first.at);
@@ -341,13 +341,13 @@ fn a_missing_host_name_is_looked_up_once_while_other_hosts_are_crawled() {
             let response = |url: &str, _: u64| {
                 (if url.contains("t.cn") { failed(kind.clone()) } else { page(&web, url) }, 100, None)
             };
-            let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &response);
-            let requested = course.to("t.cn").len();
+            let run = simulate(&polite(robots), &["http://s.cn/"], 4, &[], &response);
+            let requested = run.to("t.cn").len();
             assert!(
                 if tries == 1 { requested == 1 } else { requested >= tries },
                 "{requested} tries, {kind:?}, robots {robots}"
             );
-            assert_eq!((fetched(&course), course.stop), (41, Stop::FrontierEmpty), "{kind:?}");
+            assert_eq!((fetched(&run), run.stop), (41, Stop::FrontierEmpty), "{kind:?}");
         }
     }
 }
@@ -363,9 +363,9 @@ fn the_last_pages_of_a_failing_host_are_all_reported() {
                 let bad = url.ends_with("t.cn/1") || url.ends_with("t.cn/2");
                 (if bad { failed(kind.clone()) } else { page(&web, url) }, 100, None)
             };
-            let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &response);
-            assert_eq!((fetched(&course), course.stop), (2, Stop::FrontierEmpty), "{kind:?} {robots}");
-            assert_eq!((course.crawl.progress().failed, course.crawl.progress().queued), (2, 0), "{kind:?} {robots}");
+            let run = simulate(&polite(robots), &["http://s.cn/"], 4, &[], &response);
+            assert_eq!((fetched(&run), run.stop), (2, Stop::FrontierEmpty), "{kind:?} {robots}");
+            assert_eq!((run.crawl.progress().failed, run.crawl.progress().queued), (2, 0), "{kind:?} {robots}");
         }
     }
 }
@@ -382,9 +382,9 @@ fn a_host_that_cannot_be_given_up_yet_causes_no_busy_loop() {
         "http://u.cn/" => (FetchOutcome::Failed(busy.clone()), 100, None),
         _ => (page(&web, url), 100, None),
     };
-    let course = course(&settings, &["http://s.cn/"], 4, &[], &response);
-    assert_eq!((fetched(&course), course.stop), (1, Stop::OnlyUnreachable));
-    assert_eq!((course.crawl.progress().queued, course.crawl.progress().excluded), (1, 1));
+    let run = simulate(&settings, &["http://s.cn/"], 4, &[], &response);
+    assert_eq!((fetched(&run), run.stop), (1, Stop::OnlyUnreachable));
+    assert_eq!((run.crawl.progress().queued, run.crawl.progress().excluded), (1, 1));
 }
 
 #[test]
@@ -401,8 +401,8 @@ fn retry_after_is_respected_whatever_else_the_host_has_queued() {
             let down = url == "http://t.cn/a" && at < 120_000;
             (if down { outcome.clone() } else { page(&web, url) }, 100, None)
         };
-        let course = course(&polite(true), &["http://s.cn/"], 4, &[], &response);
-        assert_eq!((fetched(&course), course.stop), (pages, Stop::FrontierEmpty), "{outcome:?}");
+        let run = simulate(&polite(true), &["http://s.cn/"], 4, &[], &response);
+        assert_eq!((fetched(&run), run.stop), (pages, Stop::FrontierEmpty), "{outcome:?}");
     }
 }
 
@@ -416,16 +416,12 @@ fn retry_after_is_obeyed_for_pages_and_robots_and_after_a_crash() {
                 (if url == busy && at < 60_000 { FetchOutcome::Failed(failure) } else { page(&web, url) }, 100, None)
             };
             let kills: Vec<u64> = kill.into_iter().collect();
-            let course = course(&polite(true), &["http://s.cn/"], 4, &kills, &response);
-            let times: Vec<u64> = course
-                .requested
-                .iter()
-                .filter(|requested| requested.url == busy)
-                .map(|requested| requested.out)
-                .collect();
+            let run = simulate(&polite(true), &["http://s.cn/"], 4, &kills, &response);
+            let times: Vec<u64> =
+                run.requested.iter().filter(|requested| requested.url == busy).map(|requested| requested.out).collect();
             assert_eq!(times.len(), 2, "{busy} {kill:?}");
             assert!(times[1] - times[0] >= 600_000, "{busy} {kill:?}: {times:?}");
-            assert_eq!(fetched(&course), 2);
+            assert_eq!(fetched(&run), 2);
         }
     }
 }
@@ -447,10 +443,10 @@ fn old_rules_apply_while_robots_txt_is_unreachable() {
         };
         let mut settings = polite(true);
         settings.politeness.robots_max_age = 60.0;
-        let course = course(&settings, &["http://s.cn/"], 4, &[], &response);
-        assert_eq!((fetched(&course), course.stop), (301, Stop::FrontierEmpty));
-        assert!(!course.requested.iter().any(|requested| requested.url.contains("/no/")));
-        let times: Vec<u64> = course
+        let run = simulate(&settings, &["http://s.cn/"], 4, &[], &response);
+        assert_eq!((fetched(&run), run.stop), (301, Stop::FrontierEmpty));
+        assert!(!run.requested.iter().any(|requested| requested.url.contains("/no/")));
+        let times: Vec<u64> = run
             .requested
             .iter()
             .filter(|requested| requested.url.ends_with("t.cn/robots.txt"))
@@ -475,11 +471,11 @@ fn a_redirected_robots_txt_applies_to_its_own_origin_only() {
     web.insert("https://t.cn/of-https.txt".into(), robots("User-agent: *\nDisallow: /a"));
     let mut settings = polite(true);
     settings.scope.one_scheme = false;
-    let course = course(&settings, &["http://s.cn/"], 1, &[], &|url, _| (page(&web, url), 100, None));
+    let run = simulate(&settings, &["http://s.cn/"], 1, &[], &|url, _| (page(&web, url), 100, None));
     let robots: Vec<&str> =
-        course.to("t.cn").iter().map(|requested| requested.url.as_str()).filter(|url| url.ends_with(".txt")).collect();
+        run.to("t.cn").iter().map(|requested| requested.url.as_str()).filter(|url| url.ends_with(".txt")).collect();
     assert_eq!(robots.len(), 4, "{robots:?}");
-    assert_eq!(fetched(&course), 3);
+    assert_eq!(fetched(&run), 3);
 }
 
 #[test]
@@ -490,8 +486,8 @@ fn a_slow_host_is_requested_less_often_and_a_fast_one_at_the_configured_delay() 
     let response = |url: &str, _: u64| (page(&web, url), if url.contains("slow") { 4_000 } else { 50 }, None);
     let gaps = |politeness: Politeness, host: &str| -> Vec<u64> {
         let settings = CrawlSettings { politeness, ..crawl_settings() };
-        let course = course(&settings, &["http://s.cn/"], 4, &[], &response);
-        course.to(host).windows(2).map(|pair| pair[1].out - pair[0].back).collect()
+        let run = simulate(&settings, &["http://s.cn/"], 4, &[], &response);
+        run.to(host).windows(2).map(|pair| pair[1].out - pair[0].back).collect()
     };
     let own = || polite(false).politeness;
     assert!(gaps(own(), "slow.cn").iter().all(|gap| *gap == 12_000));
@@ -574,14 +570,14 @@ proptest! {
             (outcome, 10 + chance % 900, Some(address))
         };
         let settings = CrawlSettings { politeness, ..crawl_settings() };
-        let course = course_of(&strategy, &settings, &["http://s.cn/"], in_flight, &kills, &response);
-        prop_assert_eq!(course.stop, Stop::FrontierEmpty);
-        let progress = course.crawl.progress();
+        let run = simulate_with(&strategy, &settings, &["http://s.cn/"], in_flight, &kills, &response);
+        prop_assert_eq!(run.stop, Stop::FrontierEmpty);
+        let progress = run.crawl.progress();
         // Refused: a host whose first requests all failed is given up.
         let given_up = usize::try_from(progress.failed + progress.excluded).unwrap();
-        prop_assert_eq!(fetched(&course) + given_up, pages.len() + 1, "every page was fetched or given up");
+        prop_assert_eq!(fetched(&run) + given_up, pages.len() + 1, "every page was fetched or given up");
 
-        let all: Vec<&SentRequest> = course.requested.iter().collect();
+        let all: Vec<&SentRequest> = run.requested.iter().collect();
         let mut groups: BTreeMap<String, Vec<&SentRequest>> = BTreeMap::new();
         for requested in &all {
             let host = requested.host();

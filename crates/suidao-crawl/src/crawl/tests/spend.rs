@@ -3,7 +3,7 @@
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as _;
 
-use super::politeness::{Response, Restart, SimulatedRun, course_of, restarted_course};
+use super::politeness::{Response, Restart, SimulatedRun, simulate_restarted, simulate_with};
 use super::*;
 use crate::strategy::PageVisit;
 
@@ -39,17 +39,17 @@ fn spending(theta: f64) -> CrawlSettings {
 fn crawled(theta: f64, in_flight: usize, kills: &[u64], text: &str) -> SimulatedRun {
     let web = web(text);
     let strategy = || -> Box<dyn Strategy> { Box::new(Worths) };
-    course_of(&strategy, &spending(theta), &["http://s.cn/"], in_flight, kills, &|url, _| {
+    simulate_with(&strategy, &spending(theta), &["http://s.cn/"], in_flight, kills, &|url, _| {
         (super::politeness::page(&web, url), 100, None)
     })
 }
 
-fn order(course: &SimulatedRun) -> Vec<(u64, &str)> {
-    course.requested.iter().map(|requested| (requested.out, requested.url.trim_start_matches("http://"))).collect()
+fn order(run: &SimulatedRun) -> Vec<(u64, &str)> {
+    run.requested.iter().map(|requested| (requested.out, requested.url.trim_start_matches("http://"))).collect()
 }
 
-fn released(course: &SimulatedRun) -> usize {
-    course.events().filter(|event| matches!(event, Event::Released { .. })).count()
+fn released(run: &SimulatedRun) -> usize {
+    run.events().filter(|event| matches!(event, Event::Released { .. })).count()
 }
 
 /// A good host with a chain of pages, and two that are worth little.
@@ -97,16 +97,16 @@ fn one_page_is_released_after_two_seconds_without_any() {
     let mut settings = spending(1.0);
     settings.politeness.robots = true;
     let strategy = || -> Box<dyn Strategy> { Box::new(Worths) };
-    let course = course_of(&strategy, &settings, &["http://s.cn/"], 4, &[], &|url, _| match url {
+    let run = simulate_with(&strategy, &settings, &["http://s.cn/"], 4, &[], &|url, _| match url {
         "http://slow.cn/robots.txt" => {
             (FetchOutcome::Robots(RobotsRules::Rules(b"User-agent: *\nCrawl-delay: 4\n".to_vec())), 100, None)
         }
         _ => (super::politeness::page(&web, url), 100, None),
     });
-    assert!(released(&course) >= 1, "{:?}", order(&course));
-    assert_eq!(course.stop, Stop::FrontierEmpty);
-    let pages = course.requested.iter().filter(|requested| !requested.url.ends_with("robots.txt")).count();
-    assert!(pages >= 6, "{:?}", order(&course));
+    assert!(released(&run) >= 1, "{:?}", order(&run));
+    assert_eq!(run.stop, Stop::FrontierEmpty);
+    let pages = run.requested.iter().filter(|requested| !requested.url.ends_with("robots.txt")).count();
+    assert!(pages >= 6, "{:?}", order(&run));
 }
 
 #[test]
@@ -120,12 +120,12 @@ fn a_host_that_brings_no_page_is_not_waited_for() {
     settings.limits.redirects = 15;
     let web = web(&text);
     let strategy = || -> Box<dyn Strategy> { Box::new(Worths) };
-    let course = course_of(&strategy, &settings, &["http://s.cn/"], 4, &[], &|url, _| {
+    let run = simulate_with(&strategy, &settings, &["http://s.cn/"], 4, &[], &|url, _| {
         (super::politeness::page(&web, url), 100, None)
     });
-    let gap = course.crawl.wait_costs().longest_gap;
+    let gap = run.crawl.wait_costs().longest_gap;
     assert!(gap <= 5_000, "{gap} ms without a page");
-    assert_eq!(course.to("poor.cn").len(), 31);
+    assert_eq!(run.to("poor.cn").len(), 31);
 }
 
 #[test]
@@ -152,12 +152,12 @@ fn a_host_that_does_not_answer_is_waited_for_only_at_first() {
     (0..60).for_each(|n| text += &format!("http://a.cn/{n} 0 -> http://a.cn/{} 0.1\n", n + 1));
     let web = web(&text);
     let strategy = || -> Box<dyn Strategy> { Box::new(Worths) };
-    let course = course_of(&strategy, &spending(1.0), &["http://s.cn/"], 4, &[], &|url, _| {
+    let run = simulate_with(&strategy, &spending(1.0), &["http://s.cn/"], 4, &[], &|url, _| {
         let latency = if url.contains("hang") { 60_000 } else { 100 };
         (super::politeness::page(&web, url), latency, None)
     });
     // From 5 s on a.cn gets requests as often as its delay allows.
-    let early = course.to("a.cn").iter().filter(|requested| requested.out < 60_000).count();
+    let early = run.to("a.cn").iter().filter(|requested| requested.out < 60_000).count();
     assert!(early >= 45, "{early} pages in a minute");
 }
 
@@ -193,7 +193,7 @@ fn restarts(
     response: Response,
 ) -> [SimulatedRun; 3] {
     [Restart::Log, Restart::Pieces, Restart::Both]
-        .map(|restart| restarted_course(restart, strategy, settings, &["http://s.cn/"], in_flight, kills, response))
+        .map(|restart| simulate_restarted(restart, strategy, settings, &["http://s.cn/"], in_flight, kills, response))
 }
 
 /// Robots.txt of a host with this Crawl-delay.
@@ -270,9 +270,9 @@ proptest! {
     fn the_same_pages_are_fetched_in_the_end_and_the_same_twice(
         text in webs(), theta in 0.0..=1.0, in_flight in 1..6_usize, kill in 100..5_000_u64,
     ) {
-        let fetched = |course: &SimulatedRun| {
-            let pages = course.events().filter_map(|event| match event {
-                Event::PageFetched(page) => Some(course.crawl.url(page.id).to_string()),
+        let fetched = |run: &SimulatedRun| {
+            let pages = run.events().filter_map(|event| match event {
+                Event::PageFetched(page) => Some(run.crawl.url(page.id).to_string()),
                 _ => None,
             });
             pages.collect::<std::collections::BTreeSet<_>>()
