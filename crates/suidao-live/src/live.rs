@@ -226,6 +226,7 @@ pub fn crawl_settings(config: &Config, topic: &Topic) -> CrawlSettings {
         forums: if config.crawl.forums { ForumMode::Recognise } else { ForumMode::Off },
         watch: None,
         refresh: None,
+        partition: None,
     }
 }
 
