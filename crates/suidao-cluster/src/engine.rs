@@ -14,6 +14,7 @@ use async_nats::jetstream::stream::{Config, DiscardPolicy, LastRawMessageErrorKi
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{ConnectErrorKind, ConnectOptions, ServerAddr};
 use bytes::Bytes;
+use futures_util::TryStreamExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -203,6 +204,11 @@ impl Streams {
         }
     }
 
+    /// The keys that begin with `first` and a point, in one request.
+    pub async fn keys(&self, first: &str) -> Result<Vec<String>, ClusterError> {
+        subjects(&self.state, &self.subject("state", ""), &format!("{first}.>")).await
+    }
+
     /// The value of a key and its revision.
     pub async fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Option<(T, u64)>, ClusterError> {
         match self.last(&self.state, &self.subject("state", key)).await? {
@@ -242,6 +248,14 @@ impl Streams {
             Err(error) => Err(ClusterError::engine("read a message")(error)),
         }
     }
+}
+
+/// The rest of the subjects of a stream that match a prefix and a pattern, in one request.
+pub(crate) async fn subjects(stream: &Stream, prefix: &str, pattern: &str) -> Result<Vec<String>, ClusterError> {
+    const DOING: &str = "list subjects";
+    let found = stream.info_with_subjects(format!("{prefix}{pattern}")).await.map_err(ClusterError::engine(DOING))?;
+    let found: Vec<(String, usize)> = found.try_collect().await.map_err(ClusterError::engine(DOING))?;
+    Ok(found.iter().filter_map(|(subject, _)| subject.strip_prefix(prefix).map(str::to_owned)).collect())
 }
 
 /// URLs without user and password.

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use futures_util::TryStreamExt;
 use tokio::sync::oneshot;
 
-use crate::engine::{Engine, SESSION, Streams};
+use crate::engine::{Engine, SESSION, Streams, subjects};
 use crate::error::ClusterError;
 
 /// Between two heartbeats.
@@ -123,17 +122,12 @@ async fn leave(streams: &Streams, id: &str) {
 
 /// The workers that are alive now: name and session, in one request.
 pub(crate) async fn members(streams: &Streams) -> Result<BTreeMap<String, String>, ClusterError> {
-    const DOING: &str = "list the workers";
-    let all = streams.subject("session", ">");
-    let subjects = streams.sessions.info_with_subjects(&all).await.map_err(ClusterError::engine(DOING))?;
-    let subjects: Vec<(String, usize)> = subjects.try_collect().await.map_err(ClusterError::engine(DOING))?;
     let mut members = BTreeMap::new();
-    for (subject, _) in subjects {
-        let Some(id) = subject.strip_prefix(all.trim_end_matches('>')) else { continue };
+    for id in subjects(&streams.sessions, &streams.subject("session", ""), ">").await? {
         let Some((worker, _)) = id.split_once('.') else { continue };
-        let first = members.entry(worker.to_owned()).or_insert_with(|| id.to_owned());
-        if id < first.as_str() {
-            *first = id.to_owned();
+        let first = members.entry(worker.to_owned()).or_insert_with(|| id.clone());
+        if id < *first {
+            *first = id;
         }
     }
     Ok(members)

@@ -38,6 +38,9 @@ pub struct WorkerStatus {
     pub session: String,
     /// How often it was published.
     pub published: u64,
+    /// Whether it sends heartbeats.
+    #[serde(skip_deserializing)]
+    pub alive: bool,
     pub partitions: BTreeMap<u32, PartitionStatus>,
 }
 
@@ -57,7 +60,7 @@ pub struct ClusterStatus {
     pub partitions: u32,
     /// Pages to fetch in all.
     pub limit: Option<u64>,
-    /// Workers that are alive.
+    /// By name, also those that have left.
     pub workers: BTreeMap<String, WorkerStatus>,
     /// Links and seeds that no partition has taken yet.
     pub waiting_links: u64,
@@ -65,10 +68,26 @@ pub struct ClusterStatus {
 }
 
 impl ClusterStatus {
-    /// Sums over all partitions that have a worker.
+    /// The last report about each partition: pages only grow in number.
+    fn latest(&self) -> BTreeMap<u32, &PartitionStatus> {
+        let mut latest: BTreeMap<u32, &PartitionStatus> = BTreeMap::new();
+        for (partition, part) in self.workers.values().flat_map(|worker| &worker.partitions) {
+            let known = latest.entry(*partition).or_insert(part);
+            if part.pages > known.pages {
+                *known = part;
+            }
+        }
+        latest
+    }
+
+    fn alive(&self) -> impl Iterator<Item = (&String, &WorkerStatus)> {
+        self.workers.iter().filter(|(_, worker)| worker.alive)
+    }
+
+    /// Sums over all partitions.
     pub fn total(&self) -> PartitionStatus {
         let mut total = PartitionStatus::default();
-        for part in self.workers.values().flat_map(|worker| worker.partitions.values()) {
+        for part in self.latest().into_values() {
             total.pages += part.pages;
             total.relevant += part.relevant;
             total.bytes += part.bytes;
@@ -84,7 +103,7 @@ impl ClusterStatus {
 
     /// Partitions that a live worker reports.
     pub fn owned(&self) -> usize {
-        self.workers.values().map(|worker| worker.partitions.len()).sum()
+        self.alive().map(|(_, worker)| worker).map(|worker| worker.partitions.len()).sum()
     }
 
     /// If no partition has anything to fetch and no link waits: why. It may be outdated, as reports are; it is true if two
@@ -94,7 +113,7 @@ impl ClusterStatus {
             return None;
         }
         let mut rest = Stop::FrontierEmpty;
-        for part in self.workers.values().flat_map(|worker| worker.partitions.values()) {
+        for part in self.alive().flat_map(|(_, worker)| worker.partitions.values()) {
             match part.idle {
                 None => return None,
                 Some(_) if part.in_flight > 0 => return None,
@@ -109,10 +128,11 @@ impl ClusterStatus {
     pub(crate) fn is_same_as(&self, earlier: &Self) -> bool {
         let steps =
             |status: &WorkerStatus| status.partitions.iter().map(|(p, part)| (*p, part.steps)).collect::<Vec<_>>();
-        self.workers.len() == earlier.workers.len()
-            && self.workers.iter().all(|(name, now)| {
+        self.alive().count() == earlier.alive().count()
+            && self.alive().all(|(name, now)| {
                 earlier.workers.get(name).is_some_and(|before| {
-                    before.session == now.session
+                    before.alive
+                        && before.session == now.session
                         && now.published >= before.published + 2
                         && steps(before) == steps(now)
                 })
@@ -123,11 +143,13 @@ impl ClusterStatus {
 /// Reads the status of a crawl.
 pub(crate) async fn status(shared: &SharedCrawl) -> Result<ClusterStatus, ClusterError> {
     let streams = &shared.streams;
+    let members = members(streams).await?;
     let mut workers = BTreeMap::new();
-    for (worker, session) in members(streams).await? {
-        let published: Option<(WorkerStatus, u64)> = streams.read(&key(&worker)).await?;
-        let status = published.map(|(status, _)| status).filter(|status| status.session == session);
-        workers.insert(worker, status.unwrap_or(WorkerStatus { session, ..WorkerStatus::default() }));
+    for key in streams.keys("status").await? {
+        let published: Option<(WorkerStatus, u64)> = streams.read(&key).await?;
+        let (Some((status, _)), Some((_, worker))) = (published, key.split_once('.')) else { continue };
+        let alive = members.get(worker) == Some(&status.session);
+        workers.insert(worker.to_owned(), WorkerStatus { alive, ..status });
     }
     let links = streams.links.get_info().await.map_err(ClusterError::engine("read the state of a stream"))?;
     Ok(ClusterStatus {
@@ -164,7 +186,7 @@ impl Display for ClusterStatus {
         let state = match self.end {
             Some(End::Done(stop)) => stop.reason().to_owned(),
             Some(End::Stopped) => "Stopped by a person.".to_owned(),
-            None if self.workers.is_empty() => "No worker is running.".to_owned(),
+            None if self.alive().next().is_none() => "No worker is running.".to_owned(),
             None => "Running.".to_owned(),
         };
         let limit = self.limit.map_or_else(String::new, |limit| format!(" of {limit}"));
@@ -180,7 +202,8 @@ impl Display for ClusterStatus {
             let idle = worker.partitions.values().filter(|part| part.idle.is_some()).count();
             write!(
                 out,
-                "\n  {name}: {} partitions ({idle} idle), {} pages, {} relevant, {} queued, {} in flight",
+                "\n  {name}: {}{} partitions ({idle} idle), {} pages, {} relevant, {} queued, {} in flight",
+                if worker.alive { "" } else { "has left with " },
                 worker.partitions.len(),
                 sum(|part| part.pages),
                 sum(|part| part.relevant),

@@ -23,7 +23,7 @@ use crate::error::ClusterError;
 use crate::exchange::{Arrived, Delivery, follow, forget};
 use crate::keeper::{Keeper, Order, Report, Restored};
 use crate::session::Session;
-use crate::status::{self, ClusterStatus, End, PartitionStatus};
+use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
 use crate::writer::{Notice, Step, Work, Writer};
 
 /// The longest time without a look at the clock.
@@ -129,6 +129,7 @@ pub async fn work(
         open: true,
         end: None,
         taken: 0,
+        left: BTreeMap::new(),
         pages: (0, 0),
         works,
         reports,
@@ -137,10 +138,14 @@ pub async fn work(
         done,
     };
     let worked = worker.run(Inbox { ordered, noticed, arrived, finished }, &mut news, interrupt).await;
-    let Worker { end, pages, works, reports, .. } = worker;
+    let Worker { end, pages, works, reports, left, .. } = worker;
     drop(works);
     // Both end when their senders are gone.
     let _ = (writer.await, reports.send(Report::Leaving), keeper.await);
+    let last = WorkerStatus { session: session.id.clone(), published: u64::MAX, alive: false, partitions: left };
+    if let Err(error) = status::publish(shared, &job.name, &last).await {
+        tracing::debug!("{error}");
+    }
     let status = status::status(shared).await.ok();
     session.end();
     worked?;
@@ -236,6 +241,8 @@ struct Worker<'a> {
     end: Option<End>,
     /// Partitions taken so far.
     taken: u64,
+    /// The last state of partitions closed at the end.
+    left: BTreeMap<u32, PartitionStatus>,
     /// Pages fetched here, and relevant ones.
     pages: (u64, u64),
     works: UnboundedSender<Work>,
@@ -455,6 +462,9 @@ impl Worker<'_> {
                 let _ = self.reports.send(Report::Fenced(partition));
             }
             Notice::Closed(partition) => {
+                if let Some(own) = self.partitions.get(&partition).filter(|_| !self.open) {
+                    self.left.insert(partition, own.status());
+                }
                 self.lose(partition);
                 let _ = self.reports.send(Report::Closed(partition));
             }
