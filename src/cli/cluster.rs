@@ -9,6 +9,7 @@ use serde_json::json;
 use suidao::cluster::{self, End, Engine, NewCrawl, SharedCrawl, WorkerJob, WorkerNews, WorkerReport};
 use suidao::html::{count, thousands};
 use suidao::model::Stop;
+use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
 
 use super::crawl::interrupted;
@@ -34,6 +35,8 @@ enum ClusterVerb {
     Create(CreateArgs),
     /// Show workers, partitions and counts
     Status(NamedArgs),
+    /// Write a crawl directory from the pages and logs of all workers, for export, search and reports
+    Collect(CollectArgs),
     /// Add seeds to a crawl, which goes on if it was done
     Add(AddArgs),
     /// Stop all workers; the next one that starts goes on
@@ -102,6 +105,15 @@ struct CreateArgs {
 }
 
 #[derive(Args)]
+struct CollectArgs {
+    #[command(flatten)]
+    crawl: NamedArgs,
+    /// New crawl directory
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    output: PathBuf,
+}
+
+#[derive(Args)]
 struct AddArgs {
     /// Name of the crawl
     name: String,
@@ -155,6 +167,25 @@ pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
                 Ok(cluster::add_seeds(&engine, &args.name, &seeds, suidao::live::now()).await?)
             })?;
             infoln!(verbosity, "Added {} to {}.", count(seeds.len(), "seed", "seeds"), args.name);
+            Ok(Exit::Done)
+        }
+        ClusterVerb::Collect(args) => {
+            let directory = CrawlDirectory::new(&args.output);
+            let collect = async |engine: &Engine| {
+                cluster::collect(&SharedCrawl::open(engine, &args.crawl.name).await?, &directory).await
+            };
+            let collected = on(&args.crawl, collect)?;
+            if args.crawl.json {
+                outln!("{}", serde_json::to_string_pretty(&collected)?);
+            } else {
+                infoln!(
+                    verbosity,
+                    "Wrote {} with {} pages, {} of them relevant.",
+                    args.output.display(),
+                    thousands(collected.pages),
+                    thousands(collected.relevant)
+                );
+            }
             Ok(Exit::Done)
         }
         ClusterVerb::Stop(args) => {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use suidao_crawl::crawl::{Crawl, Partition, StopConditions};
 use suidao_live::config::Config;
+use suidao_live::config::stored::ConfigUse;
 use suidao_live::live::crawl_settings;
 use suidao_page::model::Millis;
 use suidao_page::topic::{Lexicon, Topic};
@@ -108,6 +109,17 @@ impl SharedCrawl {
 
     pub fn topic(&self) -> Result<Topic, ClusterError> {
         Ok(Topic::new(Lexicon::parse(&self.description.lexicon)?))
+    }
+
+    /// The configuration, as it is stored.
+    pub(crate) fn config_text(&self) -> &str {
+        &self.description.config
+    }
+
+    /// The configuration without the settings of a machine.
+    pub(crate) fn config(&self) -> Result<Config, ClusterError> {
+        let name = format!("the configuration of {}", self.name());
+        Ok(Config::parse_stored(&name, &self.description.config, &[], ConfigUse::Offline)?)
     }
 
     /// Copies the configuration into a directory; returns its path.

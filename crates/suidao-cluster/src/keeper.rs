@@ -275,7 +275,8 @@ impl Keeper {
     async fn publish(&self, memory: &mut Memory) -> Result<(), ClusterError> {
         memory.published += 1;
         let partitions = self.own.borrow().clone();
-        let status = WorkerStatus { session: self.session.clone(), published: memory.published, alive: true, partitions };
+        let status =
+            WorkerStatus { session: self.session.clone(), published: memory.published, alive: true, partitions };
         status::publish(&self.shared, &self.worker, &status).await
     }
 

@@ -7,6 +7,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
 mod assignment;
+mod collect;
 mod description;
 pub mod engine;
 mod error;
@@ -22,6 +23,7 @@ pub mod writer;
 use suidao_page::model::{CrawlUrl, Millis};
 
 pub use assignment::Assignment;
+pub use collect::{Collected, collect};
 pub use description::{NewCrawl, SharedCrawl};
 pub use engine::Engine;
 pub use error::ClusterError;

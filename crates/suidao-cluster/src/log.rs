@@ -2,6 +2,7 @@
 //! because each names the message that it follows (Nats-Expected-Last-Subject-Sequence). So whoever appends first after
 //! a takeover has fenced off the previous owner.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 
 use async_nats::jetstream::consumer::DeliverPolicy;
@@ -113,44 +114,62 @@ impl PartitionLog {
 }
 
 /// Passes the entries of a partition's log after a sequence to `each`, in order. Returns the sequence of the last message.
-pub(crate) async fn read(
+async fn read(
     streams: &Streams,
     partition: u32,
     after: u64,
     each: &mut impl FnMut(LogEntry),
 ) -> Result<u64, ClusterError> {
-    let mut whole = Vec::new();
-    let mut damage = None;
-    let end = messages(streams, &streams.log, &streams.subject("log", partition), after, |payload| {
-        let Some((kind, part)) = payload.split_first() else { return };
+    let pass = |_, entry| {
+        each(entry);
+        Ok(())
+    };
+    entries(streams, &streams.subject("log", partition), after, pass).await
+}
+
+/// Passes the entries of all logs to `each`, with their partition, in the order in which they were stored.
+pub(crate) async fn read_all(
+    streams: &Streams,
+    each: impl FnMut(u32, LogEntry) -> Result<(), ClusterError>,
+) -> Result<(), ClusterError> {
+    entries(streams, &streams.subject("log", ">"), 0, each).await.map(drop)
+}
+
+/// As [`read`], of the logs that match `subject`.
+async fn entries(
+    streams: &Streams,
+    subject: &str,
+    after: u64,
+    mut each: impl FnMut(u32, LogEntry) -> Result<(), ClusterError>,
+) -> Result<u64, ClusterError> {
+    let mut parts: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+    messages(streams, &streams.log, subject, after, |subject, payload| {
+        let partition = subject.rsplit('.').next().and_then(|number| number.parse().ok());
+        let (Some(partition), Some((kind, part))) = (partition, payload.split_first()) else { return Ok(()) };
+        let whole = parts.entry(partition).or_default();
         if kind & FIRST != 0 {
             whole.clear();
         }
         whole.extend_from_slice(part);
-        if kind & LAST != 0 {
-            match LogEntry::decode(&std::mem::take(&mut whole)) {
-                Ok(entry) => each(entry),
-                Err(error) => damage = Some(error),
-            }
+        if kind & LAST == 0 {
+            return Ok(());
         }
+        let entry = LogEntry::decode(&std::mem::take(whole)).map_err(|error| ClusterError::Damaged {
+            name: streams.name.clone(),
+            what: format!("the log of partition {partition}: {error}"),
+        })?;
+        each(partition, entry)
     })
-    .await?;
-    match damage {
-        None => Ok(end),
-        Some(error) => {
-            let what = format!("the log of partition {partition}: {error}");
-            Err(ClusterError::Damaged { name: streams.name.clone(), what })
-        }
-    }
+    .await
 }
 
-/// Passes the messages that a subject has now, after a sequence, to `each`. Returns the sequence of the last.
+/// Passes the messages that a subject or pattern has now, after a sequence, to `each`. Returns the sequence of the last.
 async fn messages(
     streams: &Streams,
     stream: &Stream,
     subject: &str,
     after: u64,
-    mut each: impl FnMut(&[u8]),
+    mut each: impl FnMut(&str, &[u8]) -> Result<(), ClusterError>,
 ) -> Result<u64, ClusterError> {
     const DOING: &str = "read a log";
     let Some((_, end)) = streams.last(stream, subject).await?.filter(|(_, end)| *end > after) else { return Ok(after) };
@@ -160,7 +179,7 @@ async fn messages(
     let mut messages = consumer.messages().await.map_err(ClusterError::engine(DOING))?;
     while let Some(message) = messages.next().await {
         let message = message.map_err(ClusterError::engine(DOING))?;
-        each(&message.payload);
+        each(&message.subject, &message.payload)?;
         let sequence = message.info().map_err(ClusterError::engine(DOING))?.stream_sequence;
         if sequence >= end {
             return Ok(sequence);
