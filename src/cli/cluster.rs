@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::json;
-use suidao::cluster::{self, End, Engine, NewCrawl, SharedCrawl, WorkerJob, WorkerNews, WorkerReport};
+use suidao::cluster::{self, End, NatsConnection, NewCrawl, SharedCrawl, WorkerJob, WorkerNews, WorkerReport};
 use suidao::html::{count, thousands};
 use suidao::model::Stop;
 use suidao::store::CrawlDirectory;
@@ -163,7 +163,7 @@ pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
         ClusterVerb::Add(args) => {
             let seeds = inputs::seeds(&args.urls, args.seeds.as_deref())?;
             block_on(async {
-                let engine = Engine::connect(&args.nats.nats).await?;
+                let engine = NatsConnection::connect(&args.nats.nats).await?;
                 Ok(cluster::add_seeds(&engine, &args.name, &seeds, suidao::live::now()).await?)
             })?;
             infoln!(verbosity, "Added {} to {}.", count(seeds.len(), "seed", "seeds"), args.name);
@@ -171,7 +171,7 @@ pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
         }
         ClusterVerb::Collect(args) => {
             let directory = CrawlDirectory::new(&args.output);
-            let collect = async |engine: &Engine| {
+            let collect = async |engine: &NatsConnection| {
                 cluster::collect(&SharedCrawl::open(engine, &args.crawl.name).await?, &directory).await
             };
             let collected = on(&args.crawl, collect)?;
@@ -219,7 +219,7 @@ fn create(args: &CreateArgs, verbosity: Verbosity) -> Result<Exit> {
         created: suidao::live::now(),
     };
     block_on(async {
-        let engine = Engine::connect(&args.nats.nats).await?;
+        let engine = NatsConnection::connect(&args.nats.nats).await?;
         Ok(cluster::create(&engine, &new, &seeds).await?)
     })?;
     infoln!(
@@ -240,7 +240,7 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
     };
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
     let report = block_on(async {
-        let engine = Engine::connect(&args.nats.nats).await?;
+        let engine = NatsConnection::connect(&args.nats.nats).await?;
         let shared = SharedCrawl::open(&engine, &args.name).await?;
         let config = args.network.load_over(&shared.keep_config(&args.output)?, true)?;
         let topic = Arc::new(shared.topic()?);
@@ -285,8 +285,8 @@ fn describe(report: &WorkerReport) -> String {
     format!("{why}\n{own}{all}")
 }
 
-fn on<T>(args: &NamedArgs, ask: impl AsyncFnOnce(&Engine) -> Result<T, cluster::ClusterError>) -> Result<T> {
-    block_on(async { Ok(ask(&Engine::connect(&args.nats.nats).await?).await?) })
+fn on<T>(args: &NamedArgs, ask: impl AsyncFnOnce(&NatsConnection) -> Result<T, cluster::ClusterError>) -> Result<T> {
+    block_on(async { Ok(ask(&NatsConnection::connect(&args.nats.nats).await?).await?) })
 }
 
 fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {

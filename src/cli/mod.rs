@@ -159,6 +159,8 @@ pub fn main() -> ExitCode {
         (false, 1) => "suidao=debug,warn",
         (false, _) => "trace",
     };
+    // The NATS client logs errors that we report ourselves.
+    let level = format!("{level},async_nats=off");
     let filter = tracing_subscriber::EnvFilter::try_from_env("SUIDAO_LOG").unwrap_or_else(|_| level.into());
     tracing_subscriber::registry().with(terminal::traces().with_filter(filter)).with(journal::layer()).init();
     #[cfg(unix)]

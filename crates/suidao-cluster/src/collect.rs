@@ -24,7 +24,7 @@ const MAX_BODY: usize = 1 << 30;
 
 /// What was collected.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Collected {
+pub struct CollectedCrawl {
     pub pages: u64,
     pub relevant: u64,
 }
@@ -33,7 +33,7 @@ pub struct Collected {
 ///
 /// # Errors
 /// [`ClusterError`]: the directory holds something, the engine or the archive does not answer.
-pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<Collected, ClusterError> {
+pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<CollectedCrawl, ClusterError> {
     Store::may_begin(directory)?;
     if directory.holds_crawl() {
         return Err(StoreError::UnknownFiles(directory.root().to_owned()).into());
@@ -83,7 +83,7 @@ pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result
     harvest.write(directory)?;
     skipped::write(&store)?;
     let (pages, relevant) = merger.pages;
-    Ok(Collected { pages, relevant })
+    Ok(CollectedCrawl { pages, relevant })
 }
 
 /// Gives the records of all partitions common numbers.

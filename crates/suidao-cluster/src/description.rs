@@ -12,7 +12,7 @@ use suidao_page::topic::{Lexicon, Topic};
 use suidao_store::store::StoreError;
 use suidao_store::store::directory::write_own;
 
-use crate::engine::{Engine, Streams};
+use crate::engine::{NatsConnection, Streams};
 use crate::error::ClusterError;
 
 /// Key of the description.
@@ -61,7 +61,7 @@ impl NewCrawl {
     ///
     /// # Errors
     /// [`ClusterError`]; then nothing is created.
-    pub(crate) async fn create(&self, engine: &Engine) -> Result<SharedCrawl, ClusterError> {
+    pub(crate) async fn create(&self, engine: &NatsConnection) -> Result<SharedCrawl, ClusterError> {
         check_name(&self.name)?;
         if !(1..=MOST).contains(&self.partitions) {
             return Err(ClusterError::Partitions(self.partitions));
@@ -91,7 +91,7 @@ impl SharedCrawl {
     ///
     /// # Errors
     /// [`ClusterError`]: there is none, or another version created it.
-    pub async fn open(engine: &Engine, name: &str) -> Result<Self, ClusterError> {
+    pub async fn open(engine: &NatsConnection, name: &str) -> Result<Self, ClusterError> {
         check_name(name)?;
         let streams = engine.open(name).await?;
         let description: Option<(Description, u64)> = streams.read(KEY).await?;

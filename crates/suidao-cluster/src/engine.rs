@@ -27,7 +27,7 @@ const ANSWER: Duration = Duration::from_secs(5);
 
 /// A connection to the engine.
 #[derive(Clone)]
-pub struct Engine {
+pub struct NatsConnection {
     context: Context,
     urls: String,
 }
@@ -35,7 +35,7 @@ pub struct Engine {
 /// The streams of a crawl.
 #[derive(Clone)]
 pub(crate) struct Streams {
-    pub engine: Engine,
+    pub engine: NatsConnection,
     pub name: String,
     pub state: Stream,
     pub sessions: Stream,
@@ -45,7 +45,7 @@ pub(crate) struct Streams {
 
 const PARTS: [&str; 4] = ["state", "sessions", "log", "links"];
 
-impl Engine {
+impl NatsConnection {
     /// Connects to one of these servers, separated by commas.
     ///
     /// # Errors

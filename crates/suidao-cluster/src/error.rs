@@ -33,7 +33,7 @@ pub enum ClusterError {
     #[error("a worker {0} works for this crawl already; give this one another name (--name)")]
     WorkerExists(String),
     #[error("the crawl {name} keeps its pages in {archive}, which this machine cannot use: {source}")]
-    Archive { name: String, archive: String, source: StoreError },
+    Archive { name: String, archive: String, source: Box<StoreError> },
     /// `doing` is an infinitive.
     #[error("the NATS server failed to {doing}: {reason}")]
     Engine { doing: &'static str, reason: String },
@@ -47,6 +47,8 @@ pub enum ClusterError {
     Fetcher(#[from] FetcherError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("a part of the worker has stopped; please report it, and rerun the same command to go on")]
+    Stopped,
     #[error("cannot start threads ({0}); close other programs and rerun the same command")]
     Threads(std::io::Error),
 }
@@ -59,7 +61,7 @@ impl ClusterError {
     /// Whether the input is right and the engine or the disk failed: the command may be repeated.
     pub fn is_environment(&self) -> bool {
         match self {
-            Self::Engine { .. } | Self::Threads(_) => true,
+            Self::Engine { .. } | Self::Threads(_) | Self::Stopped => true,
             Self::Store(error) => error.is_environment(),
             _ => false,
         }

@@ -23,9 +23,9 @@ pub mod writer;
 use suidao_page::model::{CrawlUrl, Millis};
 
 pub use assignment::Assignment;
-pub use collect::{Collected, collect};
+pub use collect::{CollectedCrawl, collect};
 pub use description::{NewCrawl, SharedCrawl};
-pub use engine::Engine;
+pub use engine::NatsConnection;
 pub use error::ClusterError;
 pub use status::{ClusterStatus, End, PartitionStatus, WorkerStatus};
 pub use worker::{WorkerJob, WorkerNews, WorkerReport, work};
@@ -34,7 +34,7 @@ pub use worker::{WorkerJob, WorkerNews, WorkerReport, work};
 ///
 /// # Errors
 /// [`ClusterError`]; then nothing is created.
-pub async fn create(engine: &Engine, new: &NewCrawl, seeds: &[CrawlUrl]) -> Result<(), ClusterError> {
+pub async fn create(engine: &NatsConnection, new: &NewCrawl, seeds: &[CrawlUrl]) -> Result<(), ClusterError> {
     let shared = new.create(engine).await?;
     let sent = send_seeds(&shared, seeds, new.created).await;
     if sent.is_err() {
@@ -48,7 +48,12 @@ pub async fn create(engine: &Engine, new: &NewCrawl, seeds: &[CrawlUrl]) -> Resu
 ///
 /// # Errors
 /// [`ClusterError`]; some seeds may have been added.
-pub async fn add_seeds(engine: &Engine, name: &str, seeds: &[CrawlUrl], at: Millis) -> Result<(), ClusterError> {
+pub async fn add_seeds(
+    engine: &NatsConnection,
+    name: &str,
+    seeds: &[CrawlUrl],
+    at: Millis,
+) -> Result<(), ClusterError> {
     let shared = SharedCrawl::open(engine, name).await?;
     send_seeds(&shared, seeds, at).await?;
     status::set_end(&shared, None).await
@@ -64,7 +69,7 @@ async fn send_seeds(shared: &SharedCrawl, seeds: &[CrawlUrl], at: Millis) -> Res
 ///
 /// # Errors
 /// [`ClusterError`].
-pub async fn status(engine: &Engine, name: &str) -> Result<ClusterStatus, ClusterError> {
+pub async fn status(engine: &NatsConnection, name: &str) -> Result<ClusterStatus, ClusterError> {
     status::status(&SharedCrawl::open(engine, name).await?).await
 }
 
@@ -72,7 +77,7 @@ pub async fn status(engine: &Engine, name: &str) -> Result<ClusterStatus, Cluste
 ///
 /// # Errors
 /// [`ClusterError`].
-pub async fn stop(engine: &Engine, name: &str) -> Result<(), ClusterError> {
+pub async fn stop(engine: &NatsConnection, name: &str) -> Result<(), ClusterError> {
     status::set_end(&SharedCrawl::open(engine, name).await?, Some(End::Stopped)).await
 }
 
@@ -80,7 +85,7 @@ pub async fn stop(engine: &Engine, name: &str) -> Result<(), ClusterError> {
 ///
 /// # Errors
 /// [`ClusterError`].
-pub async fn delete(engine: &Engine, name: &str) -> Result<String, ClusterError> {
+pub async fn delete(engine: &NatsConnection, name: &str) -> Result<String, ClusterError> {
     let shared = SharedCrawl::open(engine, name).await?;
     engine.delete(name).await?;
     Ok(shared.description.archive)

@@ -58,6 +58,8 @@ impl LogEntry {
 pub(crate) struct PartitionLog {
     partition: u32,
     session: String,
+    /// Sequence of the last message before this owner: the same worker may take a partition several times.
+    begin: u64,
     /// Sequence of the last message.
     end: u64,
     /// Messages that this owner has appended.
@@ -80,9 +82,10 @@ impl PartitionLog {
         session: &str,
         mut each: impl FnMut(LogEntry),
     ) -> Result<Self, ClusterError> {
-        let mut log = Self { partition, session: session.to_owned(), end: 0, appended: 0 };
+        let mut log = Self { partition, session: session.to_owned(), begin: 0, end: 0, appended: 0 };
         loop {
             log.end = read(streams, partition, log.end, &mut each).await?;
+            log.begin = log.end;
             // The links of no entry: those of the log count.
             let mark = LogEntry { session: session.to_owned(), ..LogEntry::default() };
             match log.append(streams, &mark).await {
@@ -101,7 +104,7 @@ impl PartitionLog {
         let subject = streams.subject("log", self.partition);
         let (mut end, first) = (self.end, self.appended);
         for (id, part) in (first..).zip(&parts) {
-            let id = format!("{}-{}-{id}", self.session, self.partition);
+            let id = format!("{}-{}-{}-{id}", self.session, self.partition, self.begin);
             end = match streams.publish(subject.clone(), part.clone(), Some(&id), Some(end)).await {
                 Ok(sequence) => sequence,
                 Err(PublishFailure::Outrun) => return Err(AppendFailure::Fenced),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::engine::{Engine, SESSION, Streams, subjects};
+use crate::engine::{NatsConnection, SESSION, Streams, subjects};
 use crate::error::ClusterError;
 
 /// Between two heartbeats.
@@ -41,7 +41,7 @@ impl Session {
         let id = format!("{worker}.{:016x}", number());
         for attempt in 0.. {
             let others = members(streams).await?;
-            if others.get(worker).is_none() {
+            if !others.contains_key(worker) {
                 break;
             }
             if attempt == TRIES {
@@ -85,7 +85,7 @@ async fn keep_beating(urls: &str, name: &str, id: &str, beating: &Beating, mut e
     let mut streams = None;
     loop {
         if streams.is_none() {
-            let connected = async { Engine::connect(urls).await?.open(name).await };
+            let connected = async { NatsConnection::connect(urls).await?.open(name).await };
             streams = connected.await.map_err(|error| tracing::debug!("heartbeat: {error}")).ok();
         }
         if let Some(streams) = &streams

@@ -159,8 +159,11 @@ fn open_archive(
     fetcher: &Fetcher,
 ) -> Result<WarcArchive, ClusterError> {
     let archive = &shared.description.archive;
-    let unusable =
-        |source| ClusterError::Archive { name: shared.streams.name.clone(), archive: archive.clone(), source };
+    let unusable = |source: StoreError| ClusterError::Archive {
+        name: shared.streams.name.clone(),
+        archive: archive.clone(),
+        source: source.into(),
+    };
     let directory = CrawlDirectory::new(Path::new(archive).join(session));
     let pages = directory.pages();
     std::fs::create_dir_all(&pages).map_err(StoreError::io(&pages, "create it")).map_err(unusable)?;
@@ -277,8 +280,8 @@ impl Worker<'_> {
                 return Ok(());
             }
             tokio::select! {
-                Some(order) = inbox.ordered.recv() => self.obey(order)?,
-                Some(notice) = inbox.noticed.recv() => self.heed(notice)?,
+                order = inbox.ordered.recv() => self.obey(order.ok_or(ClusterError::Stopped)?)?,
+                notice = inbox.noticed.recv() => self.heed(notice.ok_or(ClusterError::Stopped)?)?,
                 Some((partition, time, result)) = inbox.finished.recv() => self.settle(partition, time, result),
                 Some(arrived) = inbox.arrived.recv() => self.receive(arrived),
                 () = &mut interrupt, if self.open => self.close(),

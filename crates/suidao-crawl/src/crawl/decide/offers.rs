@@ -47,10 +47,10 @@ pub fn queue_sent(draft: &mut Draft, id: UrlId, sent: &SentLink) {
     let strategy = &draft.state.strategy;
     match draft.link_state(id) {
         LinkState::Dropped => draft.push(Event::LinkOffered(link)),
-        LinkState::Queued | LinkState::InFlight => {
-            if draft.entry(id).is_some_and(|old| strategy.merge(old, entry) != old) {
-                draft.push(Event::LinkOffered(link));
-            }
+        LinkState::Queued | LinkState::InFlight
+            if draft.entry(id).is_some_and(|old| strategy.merge(old, entry) != old) =>
+        {
+            draft.push(Event::LinkOffered(link));
         }
         LinkState::Fetched if strategy.learning().is_none() => draft.reach(vec![(id, entry)]),
         _ => {}
