@@ -32,7 +32,7 @@ pub struct ClusterArgs {
 #[derive(Subcommand)]
 enum ClusterVerb {
     /// Create a crawl on a NATS server
-    Create(CreateArgs),
+    Create(Box<CreateArgs>),
     /// Show workers, partitions and counts
     Status(NamedArgs),
     /// Write a crawl directory from the pages and logs of all workers, for export, search and reports
