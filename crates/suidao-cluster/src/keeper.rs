@@ -37,6 +37,8 @@ pub(crate) enum Order {
     Leave(u32),
     /// Another worker has it.
     Lost(u32),
+    /// The expected value of the best URL of the other workers.
+    Elsewhere(f32),
     /// The partition may fetch so many pages in all.
     Allow(u32, u64),
     End(End),
@@ -286,6 +288,7 @@ impl Keeper {
         if let Some(stop) = self.goal(&now) {
             return status::set_end(&self.shared, Some(End::Done(stop))).await;
         }
+        self.order(Order::Elsewhere(now.best_elsewhere(&self.worker)));
         let Some(stop) = now.rest() else {
             memory.rest = None;
             return Ok(());

@@ -30,6 +30,8 @@ pub struct PartitionStatus {
     pub sent: u64,
     /// Why it has nothing to fetch now.
     pub idle: Option<Stop>,
+    /// Expected value of its best URL that may be requested soon.
+    pub best: Option<f32>,
 }
 
 /// What a worker publishes every second.
@@ -99,6 +101,13 @@ impl ClusterStatus {
             total.sent += part.sent;
         }
         total
+    }
+
+    /// The best URL of the other workers.
+    pub(crate) fn best_elsewhere(&self, worker: &str) -> f32 {
+        let others =
+            self.alive().filter(|(name, _)| *name != worker).flat_map(|(_, status)| status.partitions.values());
+        others.filter(|part| part.idle.is_none()).filter_map(|part| part.best).fold(0.0, f32::max)
     }
 
     /// Partitions that a live worker reports.
