@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
-use crate::exchange::{Arrived, Delivery, follow, forget};
+use crate::exchange::{Arrived, Delivery, follow};
 use crate::keeper::{Keeper, Order, Report, Restored};
 use crate::session::Session;
 use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
@@ -29,8 +29,6 @@ use crate::writer::{Notice, Step, Work, Writer};
 
 /// The longest time without a look at the clock.
 const TURN: Duration = Duration::from_millis(250);
-/// Deliveries in the log of a partition that may wait to be removed from the engine.
-const FORGET_EVERY: u64 = 256;
 
 /// A worker to run.
 pub struct WorkerJob {
@@ -198,10 +196,9 @@ struct Owned {
     /// Steps passed to the writer, and those of them that are settled requests, oldest first.
     steps: u64,
     unwritten: std::collections::VecDeque<bool>,
-    /// Sequence of the last delivery applied, of the last one in the log, and of the last one removed from the engine.
+    /// Sequence of the last delivery applied, and of the last one in the log.
     links: u64,
     durable: u64,
-    forgotten: u64,
     sent: u64,
     follower: JoinHandle<()>,
 }
@@ -220,6 +217,7 @@ impl Owned {
             in_flight: (self.in_flight + self.unwritten.len()) as u64,
             steps: self.steps,
             sent: self.sent,
+            links: self.durable,
             idle: self.idle,
             best: self.value.and_then(|(_, best, _)| best),
         }
@@ -291,7 +289,7 @@ impl Worker<'_> {
         let mut said = (0, 0);
         loop {
             let wake = self.send_requests();
-            self.tidy();
+            self.close_idle();
             self.own.send_replace(self.partitions.iter().map(|(partition, own)| (*partition, own.status())).collect());
             let now = (self.partitions.len(), self.pages.0);
             if now.0 != said.0 {
@@ -341,10 +339,12 @@ impl Worker<'_> {
             };
             let Some(own) = self.partitions.get_mut(&partition) else { return wake };
             own.value = None;
-            match own.crawl.next(own.clock.now()) {
+            let now = own.clock.now();
+            match own.crawl.next(now) {
                 Next::Fetch(ticket) => self.start(partition, ticket),
                 Next::Record(batch) => self.submit(partition, batch, None, false),
-                Next::Wait(until) => own.wake = Some(until.unwrap_or(Millis(u64::MAX))),
+                // At least a moment, so that this loop ends.
+                Next::Wait(until) => own.wake = Some(until.unwrap_or(Millis(u64::MAX)).max(now.after(1))),
                 Next::Done(stop) => own.idle = Some(stop),
             }
         }
@@ -463,7 +463,6 @@ impl Worker<'_> {
             unwritten: std::collections::VecDeque::new(),
             links,
             durable: links,
-            forgotten: links,
             sent: 0,
             follower,
         };
@@ -510,18 +509,13 @@ impl Worker<'_> {
         self.partitions.values_mut().for_each(|own| own.leaving = true);
     }
 
-    /// Closes partitions that leave and have nothing in flight, and removes deliveries that are in their logs.
-    fn tidy(&mut self) {
+    /// Closes partitions that leave and have nothing in flight.
+    fn close_idle(&mut self) {
         for (partition, own) in &mut self.partitions {
             if own.leaving && own.tickets == 0 && !own.closing {
                 own.closing = true;
                 own.follower.abort();
                 let _ = self.works.send(Work::Close(*partition));
-            }
-            if own.durable >= own.forgotten + FORGET_EVERY || own.durable > own.forgotten && own.idle.is_some() {
-                own.forgotten = own.durable;
-                let (streams, partition, through) = (self.shared.streams.clone(), *partition, own.durable);
-                tokio::spawn(async move { forget(&streams, partition, through).await });
             }
         }
     }
