@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs below target/tools what tests need of others: independent readers of WARC files, exports and metrics, Scrapy,
-# forum software, and html5lib's tests (MIT). The browser and wget are the system's (Debian: apt-get install
-# chromium wget).
+# forum software, and html5lib's tests (MIT). The browser, wget and the NATS server are the system's (Debian: apt-get
+# install chromium wget nats-server).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools=target/tools

@@ -6,6 +6,7 @@
 mod terminal;
 
 mod check;
+mod cluster;
 mod compare;
 mod crawl;
 mod demo;
@@ -46,6 +47,7 @@ mod why;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use suidao::cluster::ClusterError;
 use suidao::export::engines::push::PushError;
 use suidao::index::IndexError;
 use suidao::live::LiveError;
@@ -100,6 +102,10 @@ enum Verb {
     Why(why::WhyArgs),
     /// Export the pages of a crawl to a file or a search server
     Export(export::ExportArgs),
+    /// Set up and watch a crawl that several machines share
+    Cluster(cluster::ClusterArgs),
+    /// Work for a crawl that several machines share
+    Worker(cluster::WorkerArgs),
     /// Search the pages of a crawl
     Search(search::SearchArgs),
     /// Measure what queries find in a crawl as it progressed
@@ -153,6 +159,8 @@ pub fn main() -> ExitCode {
         (false, 1) => "suidao=debug,warn",
         (false, _) => "trace",
     };
+    // The NATS client logs errors that we report ourselves.
+    let level = format!("{level},async_nats=off");
     let filter = tracing_subscriber::EnvFilter::try_from_env("SUIDAO_LOG").unwrap_or_else(|_| level.into());
     tracing_subscriber::registry().with(terminal::traces().with_filter(filter)).with(journal::layer()).init();
     #[cfg(unix)]
@@ -169,6 +177,8 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(&args, cli.verbosity),
         Verb::Why(args) => why::run(&args, cli.verbosity),
         Verb::Export(args) => export::run(&args, cli.verbosity),
+        Verb::Cluster(args) => cluster::run(&args, cli.verbosity),
+        Verb::Worker(args) => cluster::work(&args, cli.verbosity),
         Verb::Search(args) => search::run(&args, cli.verbosity),
         Verb::Evaluate(args) => evaluate::run(&args, cli.verbosity),
         Verb::Report(args) => report::run(&args, cli.verbosity),
@@ -240,6 +250,7 @@ fn is_environment(error: &anyhow::Error) -> bool {
         store.is_some_and(StoreError::is_environment)
             || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
             || matches!(cause.downcast_ref::<PushError>(), Some(PushError::Unreachable(_)))
+            || cause.downcast_ref::<ClusterError>().is_some_and(ClusterError::is_environment)
     })
 }
 

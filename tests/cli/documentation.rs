@@ -50,7 +50,7 @@ fn commands_have_the_verbs_and_flags_that_docs_give_them() {
             let end = command.find([';', '|', '>', '#', '…']).unwrap_or(command.len());
             let words: Vec<&str> = command[..end].split_whitespace().collect();
             let is_verb = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
-            let nested = ["check", "forum", "topic"];
+            let nested = ["check", "cluster", "forum", "topic"];
             let depth = if words.first().is_some_and(|verb| nested.contains(verb)) { 2 } else { 1 };
             let verb: Vec<&str> = words.iter().take(depth).take_while(is_verb).copied().collect();
             let verb = verb.join(" ");

@@ -6,6 +6,7 @@ mod misbehaving;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod cluster;
 mod disk;
 mod faults;
 mod interrupt;

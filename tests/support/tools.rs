@@ -44,6 +44,11 @@ fn wanted(found: Option<PathBuf>, what: &str) -> Option<PathBuf> {
     found
 }
 
+/// The engine of a cluster: `NATS_SERVER`, or on the path.
+pub fn nats_server() -> Option<PathBuf> {
+    std::env::var_os("NATS_SERVER").map(PathBuf::from).or_else(|| program("nats-server"))
+}
+
 pub fn warcio() -> Option<PathBuf> {
     wanted(installed("python/bin/warcio").or_else(|| on_path("warcio")), "warcio")
 }

@@ -27,11 +27,8 @@ use crate::config::Config;
 use crate::fetch::render::{self, Renderer, RendererError};
 use crate::fetch::{Fetcher, FetcherError};
 use checkpoints::{Checkpoints, Restored};
-use clock::MonotonicClock;
 use driver::Driver;
-use fetch_task::FetchTask;
 use outage::Outage;
-use parse_pool::ParsePool;
 use suidao_crawl::crawl::{
     Crawl, CrawlSettings, Exploration, ForumMode, OfferedLink, Progress, Refresh, TrapCounts, Unreached, WaitCosts,
     WaitReasons, Watch, product,
@@ -44,7 +41,11 @@ use suidao_page::topic::Topic;
 use suidao_store::store::directory::write_own;
 use suidao_store::store::{ArchiveSettings, CrawlDirectory, Meta, Store, StoreError, WarcArchive, Writer, skipped};
 
+pub use clock::MonotonicClock;
+pub use driver::warc_entry;
+pub use fetch_task::{FetchResult, FetchTask};
 pub use monitor::{CrawlMonitor, HostLatency, RecentFailure, RecentPage, RunCounts, StatusSnapshot};
+pub use parse_pool::ParsePool;
 pub use rescore::{RescoreReport, rescore};
 
 /// The default product token for robots.txt and pages; `fetch.user_agent` overrides it.
@@ -226,6 +227,7 @@ pub fn crawl_settings(config: &Config, topic: &Topic) -> CrawlSettings {
         forums: if config.crawl.forums { ForumMode::Recognise } else { ForumMode::Off },
         watch: None,
         refresh: None,
+        partition: None,
     }
 }
 

@@ -64,6 +64,7 @@ impl State {
             counts: Counts { progress, attempts, exclusions, skipped },
             stop,
             wait_state,
+            leaving: _,
         } = self;
         if forums.is_single_forum() || refreshing.is_some() {
             return None;

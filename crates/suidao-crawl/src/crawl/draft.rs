@@ -107,7 +107,7 @@ impl<'a> Draft<'a> {
 
     /// Whether a link can queue the URL or improve its rank.
     pub fn may_be_queued(&self, id: UrlId) -> bool {
-        matches!(self.link_state(id), LinkState::Dropped | LinkState::Queued)
+        matches!(self.link_state(id), LinkState::Dropped | LinkState::Queued | LinkState::Elsewhere | LinkState::Sent)
     }
 
     /// Rejects a link; each URL is logged once.

@@ -56,6 +56,12 @@ impl GroupKey {
     }
 }
 
+/// The registrable domain of a host (Public Suffix List, with its private section of blog hosters and the like). A name
+/// without a dot, of the local network, and an address are their own.
+pub(super) fn registrable_domain(host: &str) -> &str {
+    psl::domain_str(host).unwrap_or(host)
+}
+
 #[derive(Serialize, Deserialize)]
 struct Group {
     is_domain: bool,
@@ -125,8 +131,7 @@ impl RateLimitGroups {
         self.limits = Self::new(politeness).limits;
     }
 
-    /// The group of a host's registrable domain (Public Suffix List, with its private section of blog hosters and the
-    /// like). None for the local machine, and if domains have no limits.
+    /// The group of a host's registrable domain. None for the local machine, and if domains have no limits.
     pub fn of_domain(&mut self, host: &str) -> Option<GroupId> {
         self.limits.domain?;
         if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
@@ -135,9 +140,7 @@ impl RateLimitGroups {
         if host == "localhost" || host.ends_with(".localhost") {
             return None;
         }
-        // A name without a dot belongs to the local network.
-        let domain = psl::domain_str(host).unwrap_or(host);
-        Some(self.number(GroupKey::of_domain(domain), true))
+        Some(self.number(GroupKey::of_domain(registrable_domain(host)), true))
     }
 
     /// The group of an address; for IPv6 its /64 network, which one server or customer has. None for the local machine,

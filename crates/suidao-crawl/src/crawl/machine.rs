@@ -19,6 +19,7 @@ use super::forum_state::Exploration;
 use super::frontier::QueueHead;
 use super::outcome::{FetchOutcome, ResponseMeta};
 use super::overview::{Overview, Unreached, WaitReasons};
+use super::partition::SentLink;
 use super::refresh::{ActiveRound, PlannedVisit, is_over};
 use super::run::Run;
 use super::settings::CrawlSettings;
@@ -44,6 +45,8 @@ impl Crawl {
         for event in &batch.events {
             self.state.apply(event, EventTime { at: batch.at, latency: batch.latency });
         }
+        // They were sent before the batch was written.
+        self.state.leaving.clear();
         self.run.restored = true;
     }
 
@@ -94,6 +97,25 @@ impl Crawl {
             self.decide(&mut events, EventTime::without_request(now), |draft| offers::queue(draft, id, link));
         }
         Batch { at: now, latency: None, events }
+    }
+
+    /// Takes links from other partitions.
+    pub fn receive(&mut self, links: &[SentLink], now: Millis) -> Batch {
+        let time = EventTime::without_request(now);
+        let mut events = Vec::new();
+        for sent in links {
+            let numbered = self.decide(&mut events, time, |draft| offers::number_sent(draft, sent));
+            let Some(id) = numbered else { continue };
+            self.decide(&mut events, time, |draft| offers::queue_sent(draft, id, sent));
+        }
+        Batch { at: now, latency: None, events }
+    }
+
+    /// The links of the last batch that lead to other partitions, each if it is the first to its URL or better than those
+    /// sent before.
+    pub fn take_leaving(&mut self, batch: &Batch) -> Vec<SentLink> {
+        let leaving = std::mem::take(&mut self.state.leaving);
+        leaving.into_iter().map(|link| SentLink::of(self.url(link.to), link, &batch.events)).collect()
     }
 
     pub fn url(&self, id: UrlId) -> CrawlUrl {

@@ -8,6 +8,7 @@ use suidao_page::model::{CrawlUrl, Relevance, SkipReason};
 
 use super::forum_state::ForumMode;
 use super::goals::StopConditions;
+use super::partition::Partition;
 use super::politeness::Politeness;
 use super::refresh::Refresh;
 use super::sources::Sources;
@@ -88,6 +89,8 @@ pub struct CrawlSettings {
     pub watch: Option<Watch>,
     /// Revisits of fetched pages, if wanted.
     pub refresh: Option<Refresh>,
+    /// The hosts that this machine crawls, if others crawl the rest.
+    pub partition: Option<Partition>,
 }
 
 impl CrawlSettings {

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bounds;
 #[cfg(test)]
+mod partitions;
+#[cfg(test)]
 mod politeness;
 #[cfg(test)]
 mod restore;

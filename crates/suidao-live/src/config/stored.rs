@@ -68,8 +68,18 @@ impl Config {
     /// crawl used a setting that the user has not given; else as [`Config::load`].
     pub fn load_stored(path: &Path, assignments: &[String], purpose: ConfigUse<'_>) -> Result<Self, ConfigError> {
         let text = plain_file::read_text(path, plain_file::SMALL)?;
-        let name = path.display().to_string();
-        let mut table = super::parse(&name, &text)?;
+        Self::parse_stored(&path.display().to_string(), &text, assignments, purpose)
+    }
+
+    /// As [`Config::load_stored`], of the text of a file; `name` is for messages.
+    pub fn parse_stored(
+        name: &str,
+        text: &str,
+        assignments: &[String],
+        purpose: ConfigUse<'_>,
+    ) -> Result<Self, ConfigError> {
+        let name = name.to_owned();
+        let mut table = super::parse(&name, text)?;
         if let Some(key) = NOT_STORED.into_iter().find(|key| get(&table, key).is_some()) {
             return Err(ConfigError::NotStorable { path: name, key });
         }
@@ -87,7 +97,7 @@ impl Config {
         if !missing.is_empty() {
             return Err(ConfigError::UnsavedSettings { path: name, keys: missing });
         }
-        super::deserialize_checked(table, Some((&name, &text)), assignments)
+        super::deserialize_checked(table, Some((&name, text)), assignments)
     }
 }
 

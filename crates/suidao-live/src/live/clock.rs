@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::{clock, now};
 use suidao_page::model::Millis;
 
-pub(super) struct MonotonicClock {
+pub struct MonotonicClock {
     from: Millis,
     since: Instant,
 }

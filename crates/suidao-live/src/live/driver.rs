@@ -341,7 +341,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
 }
 
 /// How a response is archived, according to the events that it caused: unchanged content is in the archive already.
-pub(crate) fn warc_entry(fetched: Fetched, batch: &Batch) -> WarcEntry {
+pub fn warc_entry(fetched: Fetched, batch: &Batch) -> WarcEntry {
     let of = batch.events.iter().find_map(|event| match event {
         Event::Unchanged { since, .. } => Some(*since),
         _ => None,

@@ -16,7 +16,7 @@ use suidao_page::read::scripts::wants_browser;
 use suidao_page::topic::Topic;
 
 /// The result of a ticket, parsed.
-pub(super) struct FetchResult {
+pub struct FetchResult {
     /// When the request was sent.
     pub begun: Instant,
     pub ticket: Ticket,
@@ -30,7 +30,7 @@ pub(super) struct FetchResult {
 
 /// What tasks need. Clones share it.
 #[derive(Clone)]
-pub(super) struct FetchTask {
+pub struct FetchTask {
     pub fetcher: Fetcher,
     pub renderer: Option<Renderer>,
     pub readers: ParsePool,

@@ -21,7 +21,7 @@ pub(super) enum ParseFailure {
 
 /// Clones share the threads.
 #[derive(Clone)]
-pub(super) struct ParsePool {
+pub struct ParsePool {
     /// One for each core.
     free: Arc<Semaphore>,
     /// Includes threads that are stuck.
@@ -30,7 +30,7 @@ pub(super) struct ParsePool {
 }
 
 impl ParsePool {
-    pub(super) fn new(time_limit: Duration) -> Self {
+    pub fn new(time_limit: Duration) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let (free, threads) = (Semaphore::new(cores), Semaphore::new(cores + MAX_STUCK));
         Self { free: Arc::new(free), threads: Arc::new(threads), time_limit }

@@ -133,6 +133,10 @@ pub enum LinkState {
     Failed,
     /// Excluded after it was queued (robots, budgets).
     Excluded,
+    /// Of a host that another partition crawls; no link to it was followed yet.
+    Elsewhere,
+    /// A link to it was sent to its partition.
+    Sent,
 }
 
 /// A page was fetched, read and scored.

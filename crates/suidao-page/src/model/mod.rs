@@ -7,6 +7,7 @@ mod forum;
 pub mod number;
 mod page;
 mod refresh;
+mod renumber;
 mod scores;
 mod sitemap;
 pub mod size;
@@ -26,6 +27,7 @@ pub use forum::{
 };
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch, Validators};
 pub use refresh::{Budget, PageChanges, RefreshStep};
+pub use renumber::Renumber;
 pub use scores::{
     LinkDecision, LinkScores, PathState, Priority, QueueEntry, QueueId, QueuePolicy, Relevance, TunnelBudget,
 };

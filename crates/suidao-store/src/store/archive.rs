@@ -143,22 +143,39 @@ impl WarcArchive {
 
     /// Adds a request and its response. They are on disk after the next [`WarcArchive::sync`].
     pub fn add(&mut self, entry: &WarcEntry, at: Millis) -> Result<Location, StoreError> {
-        if self.open.as_ref().is_some_and(|open| open.length >= self.settings.rotate_at) {
-            self.close()?;
-        }
-        let mut open = match self.open.take() {
-            Some(open) => open,
-            None => self.begin(at)?,
-        };
+        let mut open = self.open_file(at)?;
         // With time and position, a page fetched twice gets two ids.
         let name = format!("{} {} {} {}", entry.url(), at.0, self.number, open.length);
         let start = open.pending.len();
         let written = entry.write(at, &name, &self.request_headers, open.pending);
         let (pending, middle) = written.map_err(StoreError::io(&open.path, "compress a page"))?;
         open.pending = pending;
-        let request = (middle - start) as u64;
+        let (request, length) = ((middle - start) as u64, (open.pending.len() - middle) as u64);
+        self.added(open, request, length)
+    }
+
+    /// Adds the records of a response from another archive, as [`ArchiveReader::records`] gives them; `there` is their
+    /// location.
+    pub fn add_copy(&mut self, records: &[u8], there: Location, at: Millis) -> Result<Location, StoreError> {
+        let mut open = self.open_file(at)?;
+        open.pending.extend_from_slice(records);
+        self.added(open, there.request, there.length)
+    }
+
+    /// The current file; the next one if it is full.
+    fn open_file(&mut self, at: Millis) -> Result<OpenFile, StoreError> {
+        if self.open.as_ref().is_some_and(|open| open.length >= self.settings.rotate_at) {
+            self.close()?;
+        }
+        match self.open.take() {
+            Some(open) => Ok(open),
+            None => self.begin(at),
+        }
+    }
+
+    /// Records of these lengths were appended to the pending bytes of a file.
+    fn added(&mut self, mut open: OpenFile, request: u64, length: u64) -> Result<Location, StoreError> {
         let offset = open.length + request;
-        let length = (open.pending.len() - middle) as u64;
         open.length = offset + length;
         if open.pending.len() >= PENDING {
             open.flush_pending()?;

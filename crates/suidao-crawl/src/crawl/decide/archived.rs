@@ -96,7 +96,7 @@ pub fn queue(draft: &mut Draft, id: UrlId, origin: UrlOrigin) {
                 Event::LinkOffered(Link::bare(id, Relevance::ZERO, follow))
             });
         }
-        LinkState::Queued | LinkState::InFlight | LinkState::Redirected => {}
+        LinkState::Queued | LinkState::InFlight | LinkState::Redirected | LinkState::Elsewhere | LinkState::Sent => {}
     }
 }
 

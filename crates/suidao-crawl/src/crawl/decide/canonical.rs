@@ -29,7 +29,7 @@ pub fn claimed_url(draft: &mut Draft, id: UrlId, url: &CrawlUrl, page: &Page) ->
         LinkState::Fetched => {
             return state.canonicals.text(known).is_some_and(|text| text.is_near(own)).then_some(known);
         }
-        LinkState::Dropped | LinkState::Queued | LinkState::InFlight => {}
+        LinkState::Dropped | LinkState::Queued | LinkState::InFlight | LinkState::Elsewhere | LinkState::Sent => {}
         LinkState::Redirected | LinkState::Failed | LinkState::Excluded => return None,
     }
     // Pages with different texts may claim it.

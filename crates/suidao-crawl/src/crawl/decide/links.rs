@@ -117,18 +117,19 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
         let &LinkCandidate { scores, relevance, region, dom_path, .. } = candidate;
         let link = Link { to, region, dom_path, scores, relevance, decision: verdict };
         match (draft.link_state(to), verdict) {
-            (LinkState::Queued | LinkState::InFlight, LinkDecision::Follow(entry))
+            (LinkState::Queued | LinkState::InFlight | LinkState::Sent, LinkDecision::Follow(entry))
                 if draft.entry(to).is_some_and(|old| strategy.merge(old, entry) != old) =>
             {
                 judged.links.push(link);
             }
-            (LinkState::Dropped, LinkDecision::Follow(_)) => judged.links.push(link),
+            (LinkState::Dropped | LinkState::Elsewhere, LinkDecision::Follow(_)) => judged.links.push(link),
             // Logged with its scores: the page may prove not to be a copy.
             (_, LinkDecision::Drop(SkipReason::Copy)) => judged.links.push(link),
             // Logged with its scores even if it changes nothing now: a longer tunnel may revive it.
-            (LinkState::Dropped | LinkState::Queued, LinkDecision::Drop(SkipReason::TunnelEnd)) => {
-                judged.links.push(link)
-            }
+            (
+                LinkState::Dropped | LinkState::Queued | LinkState::Elsewhere | LinkState::Sent,
+                LinkDecision::Drop(SkipReason::TunnelEnd),
+            ) => judged.links.push(link),
             (LinkState::Dropped, LinkDecision::Drop(_)) if draft.dropped(to).is_none() => judged.links.push(link),
             (LinkState::Fetched, LinkDecision::Follow(entry)) if !learns => {
                 judged.known.push(to);

@@ -1,11 +1,13 @@
 //! Links from outside the crawl, named by a person, a file or another crawl. They are checked like all others.
 
 use suidao_page::model::{
-    CrawlUrl, Event, LinkScores, PathState, Priority, QueueEntry, QueueId, Region, Relevance, UrlId, UrlOrigin,
+    CrawlUrl, Event, Link, LinkDecision, LinkScores, LinkState, PathState, Priority, QueueEntry, QueueId, Region,
+    Relevance, UrlId, UrlOrigin,
 };
 
 use super::links::judge;
 use crate::crawl::draft::Draft;
+use crate::crawl::partition::SentLink;
 use crate::strategy::{LinkCandidate, PageVisit};
 
 /// A link from outside, with the evidence for it.
@@ -30,6 +32,29 @@ pub fn number(draft: &mut Draft, link: &OfferedLink) -> Option<UrlId> {
         return None;
     }
     Some(draft.id(&url, UrlOrigin::Offered, &link.anchor))
+}
+
+/// Numbers the URL of a link from another partition, unless it is excluded here.
+pub fn number_sent(draft: &mut Draft, sent: &SentLink) -> Option<UrlId> {
+    let url = draft.address(&sent.url);
+    draft.refuses(&url).is_none().then(|| draft.id(&url, UrlOrigin::Offered, &sent.anchor))
+}
+
+/// Queues the URL of a link from another partition, or improves its rank. The sender's strategy has judged it.
+pub fn queue_sent(draft: &mut Draft, id: UrlId, sent: &SentLink) {
+    let link = Link { to: id, ..sent.link };
+    let LinkDecision::Follow(entry) = link.decision else { return };
+    let strategy = &draft.state.strategy;
+    match draft.link_state(id) {
+        LinkState::Dropped => draft.push(Event::LinkOffered(link)),
+        LinkState::Queued | LinkState::InFlight
+            if draft.entry(id).is_some_and(|old| strategy.merge(old, entry) != old) =>
+        {
+            draft.push(Event::LinkOffered(link));
+        }
+        LinkState::Fetched if strategy.learning().is_none() => draft.reach(vec![(id, entry)]),
+        _ => {}
+    }
 }
 
 /// Queues a numbered URL, or improves its rank, as a link of a page at the end of the offered path.

@@ -69,6 +69,8 @@ pub(super) struct State {
     pub counts: Counts,
     pub stop: StopTracker,
     pub wait_state: WaitState,
+    /// Links to URLs of other partitions that are new or better, not sent yet. Not part of the fold.
+    pub leaving: Vec<Link>,
 }
 
 impl State {
@@ -87,6 +89,7 @@ impl State {
             counts: Counts::default(),
             stop: StopTracker::default(),
             wait_state: WaitState::default(),
+            leaving: Vec::new(),
             strategy,
             settings: Arc::new(settings),
         }
@@ -182,6 +185,9 @@ impl State {
         }
         let id = self.urls.insert(&discovered.url, host);
         debug_assert_eq!(id, discovered.id, "numbers are given without gaps");
+        if self.settings.partition.is_some_and(|partition| !partition.owns(&discovered.url)) {
+            self.urls.get_mut(id).state = LinkState::Elsewhere;
+        }
         self.counts.progress.known += 1;
     }
 

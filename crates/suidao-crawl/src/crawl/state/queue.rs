@@ -45,6 +45,7 @@ impl State {
                         pushes.push((known.host(), link.to, merged));
                     }
                 }
+                (LinkDecision::Follow(entry), LinkState::Elsewhere | LinkState::Sent) => self.send(*link, entry),
                 _ => {}
             }
         }
@@ -52,6 +53,27 @@ impl State {
             self.hosts.offer(*host, entry.priority, *id);
         }
         self.frontier.push_all(pushes);
+    }
+
+    /// A link to a URL of another partition: it leaves if it is the first, or improves the URL's rank or path.
+    fn send(&mut self, link: Link, entry: QueueEntry) {
+        // Another partition fetches it, and knows whether it is a sitemap.
+        if self.sourcing.is_source(link.to) {
+            return;
+        }
+        let priority = self.current_score(link.to).unwrap_or(entry.priority);
+        let mut entry = QueueEntry { priority, ..entry };
+        let known = self.urls.get_mut(link.to);
+        if known.state == LinkState::Sent {
+            let old = known.entry();
+            entry = self.strategy.merge(old, entry);
+            if (entry.queue, entry.path) == (old.queue, old.path) && !entry.priority.is_clearly_above(old.priority) {
+                return;
+            }
+        }
+        known.state = LinkState::Sent;
+        known.set_entry(entry);
+        self.leaving.push(Link { decision: LinkDecision::Follow(entry), ..link });
     }
 
     /// The strategy's score of a URL has risen. An in-flight URL that fails waits with the new rank, as after a

@@ -32,6 +32,7 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
         counts,
         stop,
         wait_state,
+        leaving: _,
     } = state;
     let records: Vec<Vec<u8>> = urls.portions().map(|(records, lines)| bytes(&(records, lines))).collect();
     let hosts: Vec<Vec<u8>> = hosts

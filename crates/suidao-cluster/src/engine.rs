@@ -1,0 +1,283 @@
+//! The engine: a NATS server with JetStream. A crawl NAME has four streams, which one name and one prefix identify:
+//!
+//! | stream | subjects | keeps |
+//! |---|---|---|
+//! | `suidao-NAME-state` | `suidao.NAME.state.KEY` | the last value of each key: description, owners, leases, status |
+//! | `suidao-NAME-sessions` | `suidao.NAME.session.WORKER.ID` | a heartbeat of each worker, for [`SESSION`] |
+//! | `suidao-NAME-log` | `suidao.NAME.log.PARTITION` | the events of each partition |
+//! | `suidao-NAME-links` | `suidao.NAME.links.PARTITION` | links and seeds for a partition, until they are in its log |
+
+use std::time::Duration;
+
+use async_nats::jetstream::context::{GetStreamErrorKind, PublishErrorKind};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, LastRawMessageErrorKind, StorageType, Stream};
+use async_nats::jetstream::{self, Context, ErrorCode};
+use async_nats::{ConnectErrorKind, ConnectOptions, ServerAddr};
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{ClusterError, OLDEST};
+
+/// A worker that sent no heartbeat for so long is gone.
+pub(crate) const SESSION: Duration = Duration::from_secs(2);
+/// How long the server may take to answer.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// A connection to the engine.
+#[derive(Clone)]
+pub struct NatsConnection {
+    context: Context,
+    urls: String,
+}
+
+/// The streams of a crawl.
+#[derive(Clone)]
+pub(crate) struct Streams {
+    pub engine: NatsConnection,
+    pub name: String,
+    pub state: Stream,
+    pub sessions: Stream,
+    pub log: Stream,
+    pub links: Stream,
+}
+
+const PARTS: [&str; 4] = ["state", "sessions", "log", "links"];
+
+impl NatsConnection {
+    /// Connects to one of these servers, separated by commas.
+    ///
+    /// # Errors
+    /// [`ClusterError`]: the URL is wrong, no server answers, it refuses the login, is too old, or has no JetStream.
+    pub async fn connect(urls: &str) -> Result<Self, ClusterError> {
+        let addresses: Result<Vec<ServerAddr>, _> = urls.split(',').map(|url| url.trim().parse()).collect();
+        let addresses = addresses.map_err(|_| ClusterError::Url { url: without_secrets(urls) })?;
+        let urls = without_secrets(urls);
+        let options = ConnectOptions::new().name("suidao").connection_timeout(ANSWER).request_timeout(Some(ANSWER));
+        let client = options.connect(addresses).await.map_err(|error| match error.kind() {
+            ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+                ClusterError::Login { urls: urls.clone() }
+            }
+            _ => ClusterError::Connect { urls: urls.clone(), reason: error.to_string() },
+        })?;
+        let found = client.server_info().version;
+        let mut numbers = found.split('.').map(|part| part.parse::<u64>().unwrap_or(0));
+        if (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < OLDEST {
+            return Err(ClusterError::TooOld { urls, found });
+        }
+        let context = jetstream::new(client);
+        let engine = Self { context, urls };
+        // Any stream will do; the account's limits are in a form that 2.9 does not have.
+        match engine.find("none", "state").await {
+            Ok(_) => Ok(engine),
+            Err(error) => {
+                tracing::debug!("{error}");
+                Err(ClusterError::NoJetStream { urls: engine.urls })
+            }
+        }
+    }
+
+    /// The servers, without passwords.
+    pub fn urls(&self) -> &str {
+        &self.urls
+    }
+
+    /// Maximum bytes of a message.
+    pub(crate) fn max_payload(&self) -> usize {
+        self.context.client().max_payload()
+    }
+
+    /// Creates the streams of a crawl; each message is stored on so many servers.
+    pub(crate) async fn create(&self, name: &str, replicas: usize) -> Result<Streams, ClusterError> {
+        if self.find(name, "state").await?.is_some() {
+            return Err(ClusterError::Exists(name.to_owned()));
+        }
+        let plain = |part: &str| Config {
+            name: stream_name(name, part),
+            subjects: vec![format!("suidao.{name}.{}.>", if part == "sessions" { "session" } else { part })],
+            storage: StorageType::File,
+            discard: DiscardPolicy::New,
+            num_replicas: replicas,
+            allow_direct: true,
+            ..Config::default()
+        };
+        let last = |config: Config| Config { max_messages_per_subject: 1, discard: DiscardPolicy::Old, ..config };
+        let create = async |config: Config| {
+            self.context.create_stream(config).await.map_err(ClusterError::engine("create a stream"))
+        };
+        Ok(Streams {
+            sessions: create(Config { max_age: SESSION, ..last(plain("sessions")) }).await?,
+            log: create(plain("log")).await?,
+            links: create(plain("links")).await?,
+            // The last: with it the crawl exists.
+            state: create(last(plain("state"))).await?,
+            engine: self.clone(),
+            name: name.to_owned(),
+        })
+    }
+
+    /// The streams of a crawl.
+    ///
+    /// # Errors
+    /// [`ClusterError::Missing`], [`ClusterError::Engine`].
+    pub(crate) async fn open(&self, name: &str) -> Result<Streams, ClusterError> {
+        let missing = || ClusterError::Missing(name.to_owned());
+        let [state, sessions, log, links] = PARTS.map(|part| self.find(name, part));
+        Ok(Streams {
+            state: state.await?.ok_or_else(missing)?,
+            sessions: sessions.await?.ok_or_else(missing)?,
+            log: log.await?.ok_or_else(missing)?,
+            links: links.await?.ok_or_else(missing)?,
+            engine: self.clone(),
+            name: name.to_owned(),
+        })
+    }
+
+    async fn find(&self, name: &str, part: &str) -> Result<Option<Stream>, ClusterError> {
+        match self.context.get_stream(stream_name(name, part)).await {
+            Ok(stream) => Ok(Some(stream)),
+            Err(error) => match error.kind() {
+                GetStreamErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND => Ok(None),
+                _ => Err(ClusterError::engine("open a stream")(error)),
+            },
+        }
+    }
+
+    /// Removes what there is of a crawl.
+    pub(crate) async fn delete(&self, name: &str) -> Result<(), ClusterError> {
+        for part in PARTS {
+            if self.find(name, part).await?.is_some() {
+                let deleted = self.context.delete_stream(stream_name(name, part)).await;
+                deleted.map_err(ClusterError::engine("delete a stream"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn stream_name(crawl: &str, part: &str) -> String {
+    format!("suidao-{crawl}-{part}")
+}
+
+/// A publish that was not done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PublishFailure {
+    #[error("someone else has written there")]
+    Outrun,
+    /// Full, unreachable, or too slow: it may be repeated with the same id.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl Streams {
+    pub fn subject(&self, kind: &str, key: impl std::fmt::Display) -> String {
+        format!("suidao.{}.{kind}.{key}", self.name)
+    }
+
+    /// Publishes and waits until it is stored; returns its sequence. Repeated with the same `id` within two minutes, it is
+    /// stored once. With `after`, only if this is the sequence of the subject's last message (0: it has none).
+    pub async fn publish(
+        &self,
+        subject: String,
+        payload: Bytes,
+        id: Option<&str>,
+        after: Option<u64>,
+    ) -> Result<u64, PublishFailure> {
+        let mut message = jetstream::message::PublishMessage::build().payload(payload);
+        if let Some(id) = id {
+            message = message.message_id(id);
+        }
+        if let Some(after) = after {
+            message = message.expected_last_subject_sequence(after);
+        }
+        let sent = self.engine.context.send_publish(subject, message).await;
+        let stored = match sent {
+            Ok(stored) => tokio::time::timeout(ANSWER, stored).await,
+            Err(error) => return Err(PublishFailure::Failed(error.to_string())),
+        };
+        match stored {
+            Ok(Ok(stored)) => Ok(stored.sequence),
+            Ok(Err(error)) if error.kind() == PublishErrorKind::WrongLastSequence => Err(PublishFailure::Outrun),
+            Ok(Err(error)) => Err(PublishFailure::Failed(error.to_string())),
+            Err(_) => Err(PublishFailure::Failed("no answer".to_owned())),
+        }
+    }
+
+    /// The keys that begin with `first` and a point, in one request.
+    pub async fn keys(&self, first: &str) -> Result<Vec<String>, ClusterError> {
+        subjects(&self.state, &self.subject("state", ""), &format!("{first}.>")).await
+    }
+
+    /// The value of a key and its revision.
+    pub async fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Option<(T, u64)>, ClusterError> {
+        match self.last(&self.state, &self.subject("state", key)).await? {
+            None => Ok(None),
+            Some((payload, revision)) => match serde_json::from_slice(&payload) {
+                Ok(value) => Ok(Some((value, revision))),
+                Err(error) => {
+                    Err(ClusterError::Damaged { name: self.name.clone(), what: format!("the value of {key}: {error}") })
+                }
+            },
+        }
+    }
+
+    /// Writes the value of a key if its revision is still `after` (0: it has none). Returns the new revision, or none if
+    /// someone else was faster.
+    pub async fn write(&self, key: &str, value: &impl Serialize, after: u64) -> Result<Option<u64>, ClusterError> {
+        let payload = serde_json::to_vec(value).map_err(ClusterError::engine("encode a value"))?;
+        match self.publish(self.subject("state", key), payload.into(), None, Some(after)).await {
+            Ok(revision) => Ok(Some(revision)),
+            Err(PublishFailure::Outrun) => Ok(None),
+            Err(PublishFailure::Failed(reason)) => Err(ClusterError::Engine { doing: "store a value", reason }),
+        }
+    }
+
+    /// Writes the value of a key, whatever it was.
+    pub async fn put(&self, key: &str, value: &impl Serialize) -> Result<(), ClusterError> {
+        let payload = serde_json::to_vec(value).map_err(ClusterError::engine("encode a value"))?;
+        let stored = self.publish(self.subject("state", key), payload.into(), None, None).await;
+        stored.map(drop).map_err(ClusterError::engine("store a value"))
+    }
+
+    /// The last message of a subject and its sequence.
+    pub async fn last(&self, stream: &Stream, subject: &str) -> Result<Option<(Bytes, u64)>, ClusterError> {
+        match stream.get_last_raw_message_by_subject(subject).await {
+            Ok(message) => Ok(Some((message.payload, message.sequence))),
+            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
+            Err(error) => Err(ClusterError::engine("read a message")(error)),
+        }
+    }
+}
+
+/// The rest of the subjects of a stream that match a prefix and a pattern, in one request.
+pub(crate) async fn subjects(stream: &Stream, prefix: &str, pattern: &str) -> Result<Vec<String>, ClusterError> {
+    const DOING: &str = "list subjects";
+    let found = stream.info_with_subjects(format!("{prefix}{pattern}")).await.map_err(ClusterError::engine(DOING))?;
+    let found: Vec<(String, usize)> = found.try_collect().await.map_err(ClusterError::engine(DOING))?;
+    Ok(found.iter().filter_map(|(subject, _)| subject.strip_prefix(prefix).map(str::to_owned)).collect())
+}
+
+/// URLs without user and password.
+pub(crate) fn without_secrets(urls: &str) -> String {
+    let one = |url: &str| match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
+        (None, Some((_, host))) => host.to_owned(),
+        _ => url.trim().to_owned(),
+    };
+    urls.split(',').map(one).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let urls = "nats://user:p@ss@one.example:4222, tls://t0ken@two.example,secret@three,four:4222";
+        assert_eq!(
+            without_secrets(urls),
+            "nats://one.example:4222, tls://two.example,three,four:4222".replace(", ", ",")
+        );
+    }
+}

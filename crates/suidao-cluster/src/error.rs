@@ -1,0 +1,69 @@
+//! What can go wrong between a crawl and its engine.
+
+use suidao_live::config::ConfigError;
+use suidao_live::fetch::FetcherError;
+use suidao_page::topic::LexiconError;
+use suidao_store::store::StoreError;
+
+/// Oldest NATS server whose JetStream has all that is used here.
+pub(crate) const OLDEST: (u64, u64) = (2, 9);
+
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    #[error("{url}: not the URL of a NATS server; give one such as nats://127.0.0.1:4222, or several with commas")]
+    Url { url: String },
+    #[error("cannot reach a NATS server at {urls}: {reason}; start one (`nats-server -js`), or correct --nats")]
+    Connect { urls: String, reason: String },
+    #[error("the NATS server at {urls} refused the login; correct user and password in --nats or NATS_URL")]
+    Login { urls: String },
+    #[error("the NATS server at {urls} has version {found}; install {}.{} or later", OLDEST.0, OLDEST.1)]
+    TooOld { urls: String, found: String },
+    #[error("the NATS server at {urls} has JetStream off; start it with -js, or configure jetstream")]
+    NoJetStream { urls: String },
+    #[error("{0:?} cannot name a crawl; use 1 to 32 lower-case letters, digits, hyphens and underscores")]
+    Name(String),
+    #[error("{0} partitions are not possible; use 1 to 65536")]
+    Partitions(u32),
+    #[error("a crawl {0} exists; use another name, or delete it first (`suidao cluster delete {0}`)")]
+    Exists(String),
+    #[error("there is no crawl {0} on this server; create it first (`suidao cluster create {0} ...`)")]
+    Missing(String),
+    #[error("the crawl {name} was created by suidao {found}, this is {own}; use the same version on all machines")]
+    OtherVersion { name: String, found: String, own: &'static str },
+    #[error("a worker {0} works for this crawl already; give this one another name (--name)")]
+    WorkerExists(String),
+    #[error("the crawl {name} keeps its pages in {archive}, which this machine cannot use: {source}")]
+    Archive { name: String, archive: String, source: Box<StoreError> },
+    /// `doing` is an infinitive.
+    #[error("the NATS server failed to {doing}: {reason}")]
+    Engine { doing: &'static str, reason: String },
+    #[error("the crawl {name}: {what}; delete it and create it again")]
+    Damaged { name: String, what: String },
+    #[error("its configuration: {0}")]
+    Config(#[from] ConfigError),
+    #[error("its lexicon: {0}")]
+    Lexicon(#[from] LexiconError),
+    #[error(transparent)]
+    Fetcher(#[from] FetcherError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("a part of the worker has stopped; please report it, and rerun the same command to go on")]
+    Stopped,
+    #[error("cannot start threads ({0}); close other programs and rerun the same command")]
+    Threads(std::io::Error),
+}
+
+impl ClusterError {
+    pub(crate) fn engine<E: std::fmt::Display>(doing: &'static str) -> impl FnOnce(E) -> Self {
+        move |error| Self::Engine { doing, reason: error.to_string() }
+    }
+
+    /// Whether the input is right and the engine or the disk failed: the command may be repeated.
+    pub fn is_environment(&self) -> bool {
+        match self {
+            Self::Engine { .. } | Self::Threads(_) | Self::Stopped => true,
+            Self::Store(error) => error.is_environment(),
+            _ => false,
+        }
+    }
+}

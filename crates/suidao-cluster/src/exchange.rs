@@ -1,0 +1,120 @@
+//! Links between partitions, and seeds. They are stored before the batch that mentions them, so a sender that dies sends
+//! them again and loses none; the receiver ignores what it knows. They are removed once they are in the receiver's log.
+
+use std::collections::BTreeMap;
+
+use async_nats::jetstream::consumer::DeliverPolicy;
+use async_nats::jetstream::consumer::pull::OrderedConfig;
+use futures_util::StreamExt;
+use futures_util::future::try_join_all;
+use serde::{Deserialize, Serialize};
+use suidao_crawl::crawl::{Partition, SentLink};
+use suidao_page::model::CrawlUrl;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::engine::Streams;
+use crate::error::ClusterError;
+
+/// Links or seeds for one partition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Delivery {
+    Seeds(Vec<CrawlUrl>),
+    Links(Vec<SentLink>),
+}
+
+/// A delivery that arrived, and its sequence.
+pub(crate) struct Arrived {
+    pub partition: u32,
+    pub sequence: u64,
+    pub delivery: Delivery,
+}
+
+/// URLs in a message: each is at most 8 KB.
+const PORTION: usize = 64;
+/// Messages under way at a time.
+const UNDER_WAY: usize = 64;
+
+impl Delivery {
+    fn encode(&self) -> Result<bytes::Bytes, String> {
+        let plain = postcard::to_stdvec(self).map_err(|error| error.to_string())?;
+        zstd::bulk::compress(&plain, 1).map(Into::into).map_err(|error| error.to_string())
+    }
+
+    fn decode(packed: &[u8]) -> Result<Self, String> {
+        let plain = zstd::decode_all(packed).map_err(|error| error.to_string())?;
+        postcard::from_bytes(&plain).map_err(|error| error.to_string())
+    }
+}
+
+/// Deals seeds to their partitions, in order.
+pub(crate) fn deal_seeds(seeds: &[CrawlUrl], partitions: u32) -> Vec<(u32, Delivery)> {
+    deal(seeds, |url| Partition::number_of(url, partitions), Delivery::Seeds)
+}
+
+/// Deals links to their partitions, in order.
+pub(crate) fn deal_links(links: &[SentLink], partitions: u32) -> Vec<(u32, Delivery)> {
+    deal(links, |link| Partition::number_of(&link.url, partitions), Delivery::Links)
+}
+
+fn deal<T: Clone>(all: &[T], to: impl Fn(&T) -> u32, as_delivery: impl Fn(Vec<T>) -> Delivery) -> Vec<(u32, Delivery)> {
+    let mut dealt: BTreeMap<u32, Vec<T>> = BTreeMap::new();
+    all.iter().for_each(|one| dealt.entry(to(one)).or_default().push(one.clone()));
+    let portions = |(partition, all): (u32, Vec<T>)| {
+        all.chunks(PORTION).map(|portion| (partition, as_delivery(portion.to_vec()))).collect::<Vec<_>>()
+    };
+    dealt.into_iter().flat_map(portions).collect()
+}
+
+/// Sends deliveries; all are stored on return. `id` identifies them all: if it failed, repeat it with the same.
+pub(crate) async fn send(streams: &Streams, deliveries: &[(u32, Delivery)], id: &str) -> Result<(), String> {
+    let numbered: Vec<(usize, &(u32, Delivery))> = deliveries.iter().enumerate().collect();
+    for portion in numbered.chunks(UNDER_WAY) {
+        try_join_all(portion.iter().map(async |(number, (partition, delivery))| {
+            let subject = streams.subject("links", partition);
+            let stored = streams.publish(subject, delivery.encode()?, Some(&format!("{id}-{number}")), None).await;
+            stored.map_err(|failure| failure.to_string())
+        }))
+        .await?;
+    }
+    Ok(())
+}
+
+/// Passes the deliveries for a partition after a sequence on as they arrive, until the receiver is gone.
+pub(crate) async fn follow(
+    streams: &Streams,
+    partition: u32,
+    after: u64,
+    arrived: &UnboundedSender<Arrived>,
+) -> Result<(), ClusterError> {
+    const DOING: &str = "read links";
+    let mut after = after;
+    loop {
+        let config = OrderedConfig {
+            filter_subject: streams.subject("links", partition),
+            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: after + 1 },
+            ..OrderedConfig::default()
+        };
+        let consumer = streams.links.create_consumer(config).await.map_err(ClusterError::engine(DOING))?;
+        let mut messages = consumer.messages().await.map_err(ClusterError::engine(DOING))?;
+        while let Some(message) = messages.next().await {
+            let Ok(message) = message else { break };
+            let sequence = message.info().map_err(ClusterError::engine(DOING))?.stream_sequence;
+            let delivery = Delivery::decode(&message.payload).map_err(|error| ClusterError::Damaged {
+                name: streams.name.clone(),
+                what: format!("links for partition {partition}: {error}"),
+            })?;
+            if arrived.send(Arrived { partition, sequence, delivery }).is_err() {
+                return Ok(());
+            }
+            after = sequence;
+        }
+    }
+}
+
+/// Removes deliveries up to a sequence, which are in the log of their partition.
+pub(crate) async fn forget(streams: &Streams, partition: u32, through: u64) {
+    let purge = streams.links.purge().sequence(through + 1).filter(streams.subject("links", partition));
+    if let Err(error) = purge.await {
+        tracing::debug!("links of partition {partition}: {error}");
+    }
+}

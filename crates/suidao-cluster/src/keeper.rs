@@ -1,0 +1,321 @@
+//! Decides which partitions this worker has: looks at the members, claims partitions that are assigned to it and free, gives
+//! back those assigned to others, leases pages, publishes the status, and notices the end.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use suidao_crawl::crawl::Crawl;
+use suidao_live::config::Config;
+use suidao_page::model::{Millis, Stop};
+use suidao_page::topic::Topic;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::watch;
+
+use crate::assignment::Assignment;
+use crate::description::SharedCrawl;
+use crate::engine::SESSION;
+use crate::error::ClusterError;
+use crate::leases;
+use crate::log::PartitionLog;
+use crate::session::members;
+use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
+
+/// Between two looks at the members.
+const TURN: Duration = Duration::from_millis(500);
+/// Turns that the members must stay the same before a partition moves to another worker: several may join at once.
+const STEADY: u32 = 4;
+/// Partitions restored at a time.
+const CLAIMS: usize = 8;
+
+/// What the keeper tells its worker.
+pub(crate) enum Order {
+    /// It owns this partition now.
+    Take(Box<Restored>),
+    /// Finish what is in flight, then close the partition.
+    Leave(u32),
+    /// Another worker has it.
+    Lost(u32),
+    /// The partition may fetch so many pages in all.
+    Allow(u32, u64),
+    End(End),
+    Failed(ClusterError),
+}
+
+/// What the worker tells its keeper.
+pub(crate) enum Report {
+    /// The partition is closed.
+    Closed(u32),
+    /// Another worker has it.
+    Fenced(u32),
+    /// All partitions are closed, and no further ones are wanted.
+    Leaving,
+}
+
+/// A partition as its log has it.
+pub(crate) struct Restored {
+    pub partition: u32,
+    pub crawl: Crawl,
+    pub log: PartitionLog,
+    /// Sequence of the last delivery applied.
+    pub links: u64,
+    /// Time of its last batch.
+    pub last: Option<Millis>,
+    /// Pages that it may fetch in all.
+    pub granted: Option<u64>,
+}
+
+/// Value of `owner.PARTITION`: the session of its owner; none if it is free.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Owner {
+    session: Option<String>,
+}
+
+pub(crate) struct Keeper {
+    pub shared: SharedCrawl,
+    pub topic: Arc<Topic>,
+    pub config: Config,
+    pub worker: String,
+    pub session: String,
+    pub orders: UnboundedSender<Order>,
+    /// The worker's own partitions.
+    pub own: watch::Receiver<BTreeMap<u32, PartitionStatus>>,
+}
+
+/// What the keeper remembers between two turns.
+#[derive(Default)]
+struct Memory {
+    /// Revisions of the owner values of its partitions.
+    owned: BTreeMap<u32, u64>,
+    leaving: BTreeSet<u32>,
+    members: BTreeMap<String, String>,
+    /// Turns since the members have changed.
+    steady: u32,
+    /// Since when sessions are missing that own a partition.
+    absent: HashMap<String, Instant>,
+    granted: BTreeMap<u32, u64>,
+    published: u64,
+    /// The last status in which nothing was left to do.
+    rest: Option<ClusterStatus>,
+    /// When the last turn ended that the engine answered.
+    answered: Option<Instant>,
+}
+
+impl Keeper {
+    /// Works until the worker has left, or the crawl fails.
+    pub async fn run(self, mut reports: UnboundedReceiver<Report>) {
+        let mut memory = Memory::default();
+        let mut turns = tokio::time::interval(TURN);
+        turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                report = reports.recv() => match report {
+                    Some(Report::Closed(partition)) => self.free(partition, &mut memory).await,
+                    Some(Report::Fenced(partition)) => {
+                        memory.owned.remove(&partition);
+                        memory.leaving.remove(&partition);
+                    }
+                    Some(Report::Leaving) | None => return,
+                },
+                _ = turns.tick() => match self.turn(&mut memory).await {
+                    Ok(()) => {}
+                    // The engine is away: nothing is known, so nothing changes.
+                    Err(error @ ClusterError::Engine { .. }) => tracing::debug!("{error}"),
+                    Err(error) => {
+                        // The receiver is gone only if the worker has ended.
+                        let _ = self.orders.send(Order::Failed(error));
+                        return;
+                    }
+                },
+            }
+        }
+    }
+
+    fn order(&self, order: Order) {
+        let _ = self.orders.send(order);
+    }
+
+    async fn turn(&self, memory: &mut Memory) -> Result<(), ClusterError> {
+        if let Some(end) = status::end(&self.shared).await? {
+            self.order(Order::End(end));
+            return self.publish(memory).await;
+        }
+        let members = members(&self.shared.streams).await?;
+        // Others may have taken over meanwhile.
+        if memory.answered.is_some_and(|answered| now().duration_since(answered) > SESSION) {
+            self.check_owned(memory).await?;
+        }
+        memory.answered = Some(now());
+        memory.steady = if members == memory.members { memory.steady + 1 } else { 0 };
+        memory.members = members;
+        let assignment = Assignment::new(self.shared.description.partitions, memory.members.keys().cloned());
+        let wanted: BTreeSet<u32> = assignment.of(&self.worker).collect();
+        if memory.steady >= STEADY {
+            let owned: Vec<u32> = memory.owned.keys().copied().collect();
+            for partition in owned.into_iter().filter(|partition| !wanted.contains(partition)) {
+                if memory.leaving.insert(partition) {
+                    self.order(Order::Leave(partition));
+                }
+            }
+        }
+        if memory.members.get(&self.worker) == Some(&self.session) {
+            self.claim(&wanted, memory).await?;
+        }
+        self.lease(memory).await?;
+        self.publish(memory).await?;
+        self.look_for_the_end(memory).await
+    }
+
+    /// Looks which partitions this worker still owns.
+    async fn check_owned(&self, memory: &mut Memory) -> Result<(), ClusterError> {
+        for (partition, revision) in memory.owned.clone() {
+            let there = self.shared.streams.read::<Owner>(&format!("owner.{partition}")).await?;
+            if there.is_none_or(|(_, found)| found != revision) {
+                memory.owned.remove(&partition);
+                memory.leaving.remove(&partition);
+                self.order(Order::Lost(partition));
+            }
+        }
+        Ok(())
+    }
+
+    /// Claims some of the wanted partitions that are free or whose owner is gone.
+    async fn claim(&self, wanted: &BTreeSet<u32>, memory: &mut Memory) -> Result<(), ClusterError> {
+        let missing: Vec<u32> =
+            wanted.iter().copied().filter(|partition| !memory.owned.contains_key(partition)).collect();
+        let mut absent = HashMap::new();
+        let mut claimed = 0;
+        for partition in missing {
+            let key = format!("owner.{partition}");
+            let (owner, revision) = self.shared.streams.read::<Owner>(&key).await?.unwrap_or_default();
+            if let Some(session) = owner.session.filter(|session| *session != self.session) {
+                if memory.members.values().any(|member| *member == session) {
+                    continue;
+                }
+                let since = memory.absent.get(&session).copied().unwrap_or_else(now);
+                absent.insert(session, since);
+                if now().duration_since(since) < SESSION {
+                    continue;
+                }
+            }
+            let owner = Owner { session: Some(self.session.clone()) };
+            if let Some(revision) = self.shared.streams.write(&key, &owner, revision).await? {
+                memory.owned.insert(partition, revision);
+                let restored = self.restore(partition).await?;
+                memory.granted.extend(restored.granted.map(|pages| (partition, pages)));
+                self.order(Order::Take(Box::new(restored)));
+                claimed += 1;
+                if claimed == CLAIMS {
+                    break;
+                }
+            }
+        }
+        memory.absent = absent;
+        Ok(())
+    }
+
+    async fn restore(&self, partition: u32) -> Result<Restored, ClusterError> {
+        let mut crawl = self.shared.machine(&self.topic, &self.config, partition);
+        let (mut links, mut last) = (0, None);
+        let log = PartitionLog::claim(&self.shared.streams, partition, &self.session, |entry| {
+            links = links.max(entry.links);
+            for record in &entry.records {
+                last = last.max(Some(record.batch.at));
+                crawl.restore(&record.batch);
+            }
+        })
+        .await?;
+        let granted = match self.shared.description.pages {
+            None => None,
+            Some(_) => Some(leases::read(&self.shared.streams).await?.of(partition)),
+        };
+        Ok(Restored { partition, crawl, log, links, last, granted })
+    }
+
+    /// A partition is closed: others may have it.
+    async fn free(&self, partition: u32, memory: &mut Memory) {
+        memory.leaving.remove(&partition);
+        if let Some(revision) = memory.owned.remove(&partition) {
+            let freed = self.shared.streams.write(&format!("owner.{partition}"), &Owner::default(), revision).await;
+            if let Err(error) = freed {
+                // It is free as soon as this session is gone.
+                tracing::debug!("{error}");
+            }
+        }
+    }
+
+    /// Leases pages to partitions that have none left, and returns those that idle ones do not use.
+    async fn lease(&self, memory: &mut Memory) -> Result<(), ClusterError> {
+        let Some(limit) = self.shared.description.pages else { return Ok(()) };
+        let own = self.own.borrow().clone();
+        let granted = |partition: &u32| memory.granted.get(partition).copied().unwrap_or(0);
+        let pages = |(partition, part): (&u32, &PartitionStatus)| (*partition, part.pages);
+        let wanting: Vec<(u32, u64)> =
+            own.iter().filter(|(_, part)| part.idle == Some(Stop::PageLimit)).map(pages).collect();
+        let is_idle = |part: &PartitionStatus| part.in_flight == 0 && part.idle == Some(Stop::FrontierEmpty);
+        let idle: Vec<(u32, u64)> = own
+            .iter()
+            .filter(|(partition, part)| is_idle(part) && granted(partition) > part.pages)
+            .map(pages)
+            .collect();
+        if wanting.is_empty() && idle.is_empty() {
+            return Ok(());
+        }
+        let leases = leases::exchange(&self.shared.streams, limit, &wanting, &idle).await?;
+        for (partition, _) in wanting.iter().chain(&idle) {
+            let pages = leases.of(*partition);
+            if memory.granted.insert(*partition, pages) != Some(pages) {
+                self.order(Order::Allow(*partition, pages));
+            }
+        }
+        Ok(())
+    }
+
+    async fn publish(&self, memory: &mut Memory) -> Result<(), ClusterError> {
+        memory.published += 1;
+        let partitions = self.own.borrow().clone();
+        let status =
+            WorkerStatus { session: self.session.clone(), published: memory.published, alive: true, partitions };
+        status::publish(&self.shared, &self.worker, &status).await
+    }
+
+    /// Ends the crawl if a goal is reached, or if nothing is left to do in two reports of every worker.
+    async fn look_for_the_end(&self, memory: &mut Memory) -> Result<(), ClusterError> {
+        let now = status::status(&self.shared).await?;
+        if let Some(stop) = self.goal(&now) {
+            return status::set_end(&self.shared, Some(End::Done(stop))).await;
+        }
+        let Some(stop) = now.rest() else {
+            memory.rest = None;
+            return Ok(());
+        };
+        match &memory.rest {
+            None => memory.rest = Some(now),
+            Some(before) if now.is_same_as(before) => {
+                status::set_end(&self.shared, Some(End::Done(stop))).await?;
+            }
+            Some(before) => {
+                let moved = now.total() != before.total();
+                if moved {
+                    memory.rest = Some(now);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The goal of the whole crawl that is reached.
+    fn goal(&self, status: &ClusterStatus) -> Option<Stop> {
+        let (goals, total) = (&self.config.stop, status.total());
+        if goals.relevant.is_some_and(|most| total.relevant >= most) {
+            return Some(Stop::RelevantReached);
+        }
+        goals.bytes.is_some_and(|most| total.bytes >= most).then_some(Stop::BytesReached)
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "an edge: absence is measured in real time")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,218 @@
+//! The log of a partition: its subject of the log stream. One worker appends to it; an append of any other is refused,
+//! because each names the message that it follows (Nats-Expected-Last-Subject-Sequence). So whoever appends first after
+//! a takeover has fenced off the previous owner.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use async_nats::jetstream::consumer::DeliverPolicy;
+use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::stream::Stream;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
+use suidao_store::store::Record;
+
+use crate::engine::{PublishFailure, Streams};
+use crate::error::ClusterError;
+
+/// Steps of a partition that were made durable together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LogEntry {
+    /// The session that wrote it; its WARC files have the pages.
+    pub session: String,
+    /// Sequence of the last message of links that is applied in it or before.
+    pub links: u64,
+    pub records: Vec<Record>,
+}
+
+/// First byte of a message: whether it is the first or the last part of an entry. An owner that died may have left an entry
+/// without its last part.
+const FIRST: u8 = 1;
+const LAST: u8 = 2;
+/// Bytes of a message that are not an entry's: its headers.
+const HEADERS: usize = 1_024;
+/// Maximum bytes of an entry, decompressed.
+const MAX_ENTRY: u64 = 1 << 30;
+
+impl LogEntry {
+    /// The messages of this entry, each at most `limit` bytes.
+    fn encode(&self, limit: usize) -> Result<Vec<Bytes>, String> {
+        let plain = postcard::to_stdvec(self).map_err(|error| error.to_string())?;
+        let packed = zstd::bulk::compress(&plain, 1).map_err(|error| error.to_string())?;
+        let parts = packed.chunks(limit.saturating_sub(HEADERS).max(1));
+        let last = parts.len().saturating_sub(1);
+        let kind = |at| if at == 0 { FIRST } else { 0 } | if at == last { LAST } else { 0 };
+        Ok(parts.enumerate().map(|(at, part)| Bytes::from([&[kind(at)], part].concat())).collect())
+    }
+
+    fn decode(packed: &[u8]) -> Result<Self, String> {
+        let mut plain = Vec::new();
+        let unpacked = zstd::Decoder::new(packed).and_then(|from| from.take(MAX_ENTRY).read_to_end(&mut plain));
+        unpacked.map_err(|error| error.to_string())?;
+        postcard::from_bytes(&plain).map_err(|error| error.to_string())
+    }
+}
+
+/// The end of a partition's log, for its owner.
+pub(crate) struct PartitionLog {
+    partition: u32,
+    session: String,
+    /// Sequence of the last message before this owner: the same worker may take a partition several times.
+    begin: u64,
+    /// Sequence of the last message.
+    end: u64,
+    /// Messages that this owner has appended.
+    appended: u64,
+}
+
+/// An append that was not done.
+#[derive(Debug)]
+pub(crate) enum AppendFailure {
+    /// Another worker owns the partition now.
+    Fenced,
+    Failed(String),
+}
+
+impl PartitionLog {
+    /// Takes a log over: passes all entries to `each` and fences off its previous owner.
+    pub async fn claim(
+        streams: &Streams,
+        partition: u32,
+        session: &str,
+        mut each: impl FnMut(LogEntry),
+    ) -> Result<Self, ClusterError> {
+        let mut log = Self { partition, session: session.to_owned(), begin: 0, end: 0, appended: 0 };
+        loop {
+            log.end = read(streams, partition, log.end, &mut each).await?;
+            log.begin = log.end;
+            // The links of no entry: those of the log count.
+            let mark = LogEntry { session: session.to_owned(), ..LogEntry::default() };
+            match log.append(streams, &mark).await {
+                Ok(()) => return Ok(log),
+                Err(AppendFailure::Fenced) => {}
+                Err(AppendFailure::Failed(reason)) => {
+                    return Err(ClusterError::Engine { doing: "take over a partition", reason });
+                }
+            }
+        }
+    }
+
+    /// Appends an entry; it is stored on return. After a failure it may be repeated.
+    pub async fn append(&mut self, streams: &Streams, entry: &LogEntry) -> Result<(), AppendFailure> {
+        let parts = entry.encode(streams.engine.max_payload()).map_err(AppendFailure::Failed)?;
+        let subject = streams.subject("log", self.partition);
+        let (mut end, first) = (self.end, self.appended);
+        for (id, part) in (first..).zip(&parts) {
+            let id = format!("{}-{}-{}-{id}", self.session, self.partition, self.begin);
+            end = match streams.publish(subject.clone(), part.clone(), Some(&id), Some(end)).await {
+                Ok(sequence) => sequence,
+                Err(PublishFailure::Outrun) => return Err(AppendFailure::Fenced),
+                Err(PublishFailure::Failed(reason)) => return Err(AppendFailure::Failed(reason)),
+            };
+        }
+        (self.end, self.appended) = (end, first + parts.len() as u64);
+        Ok(())
+    }
+}
+
+/// Passes the entries of a partition's log after a sequence to `each`, in order. Returns the sequence of the last message.
+async fn read(
+    streams: &Streams,
+    partition: u32,
+    after: u64,
+    each: &mut impl FnMut(LogEntry),
+) -> Result<u64, ClusterError> {
+    let pass = |_, entry| {
+        each(entry);
+        Ok(())
+    };
+    entries(streams, &streams.subject("log", partition), after, pass).await
+}
+
+/// Passes the entries of all logs to `each`, with their partition, in the order in which they were stored.
+pub(crate) async fn read_all(
+    streams: &Streams,
+    each: impl FnMut(u32, LogEntry) -> Result<(), ClusterError>,
+) -> Result<(), ClusterError> {
+    entries(streams, &streams.subject("log", ">"), 0, each).await.map(drop)
+}
+
+/// As [`read`], of the logs that match `subject`.
+async fn entries(
+    streams: &Streams,
+    subject: &str,
+    after: u64,
+    mut each: impl FnMut(u32, LogEntry) -> Result<(), ClusterError>,
+) -> Result<u64, ClusterError> {
+    let mut parts: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+    messages(streams, &streams.log, subject, after, |subject, payload| {
+        let partition = subject.rsplit('.').next().and_then(|number| number.parse().ok());
+        let (Some(partition), Some((kind, part))) = (partition, payload.split_first()) else { return Ok(()) };
+        let whole = parts.entry(partition).or_default();
+        if kind & FIRST != 0 {
+            whole.clear();
+        }
+        whole.extend_from_slice(part);
+        if kind & LAST == 0 {
+            return Ok(());
+        }
+        let entry = LogEntry::decode(&std::mem::take(whole)).map_err(|error| ClusterError::Damaged {
+            name: streams.name.clone(),
+            what: format!("the log of partition {partition}: {error}"),
+        })?;
+        each(partition, entry)
+    })
+    .await
+}
+
+/// Passes the messages that a subject or pattern has now, after a sequence, to `each`. Returns the sequence of the last.
+async fn messages(
+    streams: &Streams,
+    stream: &Stream,
+    subject: &str,
+    after: u64,
+    mut each: impl FnMut(&str, &[u8]) -> Result<(), ClusterError>,
+) -> Result<u64, ClusterError> {
+    const DOING: &str = "read a log";
+    let Some((_, end)) = streams.last(stream, subject).await?.filter(|(_, end)| *end > after) else { return Ok(after) };
+    let deliver_policy = DeliverPolicy::ByStartSequence { start_sequence: after + 1 };
+    let config = OrderedConfig { filter_subject: subject.to_owned(), deliver_policy, ..OrderedConfig::default() };
+    let consumer = stream.create_consumer(config).await.map_err(ClusterError::engine(DOING))?;
+    let mut messages = consumer.messages().await.map_err(ClusterError::engine(DOING))?;
+    while let Some(message) = messages.next().await {
+        let message = message.map_err(ClusterError::engine(DOING))?;
+        each(&message.subject, &message.payload)?;
+        let sequence = message.info().map_err(ClusterError::engine(DOING))?.stream_sequence;
+        if sequence >= end {
+            return Ok(sequence);
+        }
+    }
+    Err(ClusterError::Engine { doing: DOING, reason: "it ended early".to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_page::model::{Batch, Millis};
+
+    #[test]
+    fn an_entry_is_cut_into_messages() {
+        let record = |at| Record {
+            batch: Batch { at: Millis(at), latency: None, events: Vec::new() },
+            archive: None,
+            revisit: false,
+        };
+        // Times that do not compress.
+        let records = (0..5_000_u64).map(|at| record(at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 1)).collect();
+        let entry = LogEntry { session: "one.1".to_owned(), links: 7, records };
+        let parts = entry.encode(8_192).unwrap();
+        assert!(parts.len() > 3 && parts.iter().all(|part| part.len() <= 8_192));
+        let kinds: Vec<u8> = parts.iter().map(|part| part[0]).collect();
+        assert!(kinds.starts_with(&[FIRST, 0]) && kinds.ends_with(&[0, LAST]));
+        let whole: Vec<u8> = parts.iter().flat_map(|part| part[1..].iter().copied()).collect();
+        assert_eq!(LogEntry::decode(&whole), Ok(entry));
+        assert!(LogEntry::decode(&whole[..whole.len() / 2]).is_err());
+        assert_eq!(LogEntry::default().encode(1 << 20).unwrap()[0][0], FIRST | LAST);
+    }
+}

@@ -1,0 +1,216 @@
+//! What workers publish about their partitions, and what a person asks for.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+
+use serde::{Deserialize, Serialize};
+use suidao_page::model::Stop;
+
+use crate::description::SharedCrawl;
+use crate::error::ClusterError;
+use crate::session::members;
+
+/// Key of how the crawl ended.
+const END: &str = "end";
+
+/// Counts of a partition.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PartitionStatus {
+    pub pages: u64,
+    pub relevant: u64,
+    pub bytes: u64,
+    pub queued: u64,
+    pub known: u64,
+    pub hosts_visited: u64,
+    pub failed: u64,
+    pub in_flight: u64,
+    /// Steps in its log since its worker took it.
+    pub steps: u64,
+    /// Links sent to other partitions since then.
+    pub sent: u64,
+    /// Why it has nothing to fetch now.
+    pub idle: Option<Stop>,
+}
+
+/// What a worker publishes every second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkerStatus {
+    pub session: String,
+    /// How often it was published.
+    pub published: u64,
+    /// Whether it sends heartbeats.
+    #[serde(skip_deserializing)]
+    pub alive: bool,
+    pub partitions: BTreeMap<u32, PartitionStatus>,
+}
+
+/// Why a crawl is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    /// It reached a goal, or nothing is left.
+    Done(Stop),
+    /// A person stopped it.
+    Stopped,
+}
+
+/// A crawl as its workers report it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClusterStatus {
+    pub name: String,
+    pub partitions: u32,
+    /// Pages to fetch in all.
+    pub limit: Option<u64>,
+    /// By name, also those that have left.
+    pub workers: BTreeMap<String, WorkerStatus>,
+    /// Links and seeds that no partition has taken yet.
+    pub waiting_links: u64,
+    pub end: Option<End>,
+}
+
+impl ClusterStatus {
+    /// The last report about each partition: pages only grow in number.
+    fn latest(&self) -> BTreeMap<u32, &PartitionStatus> {
+        let mut latest: BTreeMap<u32, &PartitionStatus> = BTreeMap::new();
+        for (partition, part) in self.workers.values().flat_map(|worker| &worker.partitions) {
+            let known = latest.entry(*partition).or_insert(part);
+            if part.pages > known.pages {
+                *known = part;
+            }
+        }
+        latest
+    }
+
+    fn alive(&self) -> impl Iterator<Item = (&String, &WorkerStatus)> {
+        self.workers.iter().filter(|(_, worker)| worker.alive)
+    }
+
+    /// Sums over all partitions.
+    pub fn total(&self) -> PartitionStatus {
+        let mut total = PartitionStatus::default();
+        for part in self.latest().into_values() {
+            total.pages += part.pages;
+            total.relevant += part.relevant;
+            total.bytes += part.bytes;
+            total.queued += part.queued;
+            total.known += part.known;
+            total.hosts_visited += part.hosts_visited;
+            total.failed += part.failed;
+            total.in_flight += part.in_flight;
+            total.sent += part.sent;
+        }
+        total
+    }
+
+    /// Partitions that a live worker reports.
+    pub fn owned(&self) -> usize {
+        self.alive().map(|(_, worker)| worker).map(|worker| worker.partitions.len()).sum()
+    }
+
+    /// If no partition has anything to fetch and no link waits: why. It may be outdated, as reports are; it is true if two
+    /// reports of every worker in a row say the same.
+    pub(crate) fn rest(&self) -> Option<Stop> {
+        if self.owned() < self.partitions as usize || self.waiting_links > 0 {
+            return None;
+        }
+        let mut rest = Stop::FrontierEmpty;
+        for part in self.alive().flat_map(|(_, worker)| worker.partitions.values()) {
+            match part.idle {
+                None => return None,
+                Some(_) if part.in_flight > 0 => return None,
+                Some(Stop::FrontierEmpty) => {}
+                Some(other) => rest = other,
+            }
+        }
+        Some(rest)
+    }
+
+    /// Whether every worker has published at least twice since `earlier`, and no partition has moved.
+    pub(crate) fn is_same_as(&self, earlier: &Self) -> bool {
+        let steps =
+            |status: &WorkerStatus| status.partitions.iter().map(|(p, part)| (*p, part.steps)).collect::<Vec<_>>();
+        self.alive().count() == earlier.alive().count()
+            && self.alive().all(|(name, now)| {
+                earlier.workers.get(name).is_some_and(|before| {
+                    before.alive
+                        && before.session == now.session
+                        && now.published >= before.published + 2
+                        && steps(before) == steps(now)
+                })
+            })
+    }
+}
+
+/// Reads the status of a crawl.
+pub(crate) async fn status(shared: &SharedCrawl) -> Result<ClusterStatus, ClusterError> {
+    let streams = &shared.streams;
+    let members = members(streams).await?;
+    let mut workers = BTreeMap::new();
+    for key in streams.keys("status").await? {
+        let published: Option<(WorkerStatus, u64)> = streams.read(&key).await?;
+        let (Some((status, _)), Some((_, worker))) = (published, key.split_once('.')) else { continue };
+        let alive = members.get(worker) == Some(&status.session);
+        workers.insert(worker.to_owned(), WorkerStatus { alive, ..status });
+    }
+    let links = streams.links.get_info().await.map_err(ClusterError::engine("read the state of a stream"))?;
+    Ok(ClusterStatus {
+        name: streams.name.clone(),
+        partitions: shared.description.partitions,
+        limit: shared.description.pages,
+        workers,
+        waiting_links: links.state.messages,
+        end: end(shared).await?,
+    })
+}
+
+fn key(worker: &str) -> String {
+    format!("status.{worker}")
+}
+
+pub(crate) async fn publish(shared: &SharedCrawl, worker: &str, status: &WorkerStatus) -> Result<(), ClusterError> {
+    shared.streams.put(&key(worker), status).await
+}
+
+/// How the crawl ended, if it has.
+pub(crate) async fn end(shared: &SharedCrawl) -> Result<Option<End>, ClusterError> {
+    Ok(shared.streams.read::<Option<End>>(END).await?.and_then(|(end, _)| end))
+}
+
+/// Ends the crawl, or lets it go on.
+pub(crate) async fn set_end(shared: &SharedCrawl, end: Option<End>) -> Result<(), ClusterError> {
+    shared.streams.put(END, &end).await
+}
+
+impl Display for ClusterStatus {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let total = self.total();
+        let state = match self.end {
+            Some(End::Done(stop)) => stop.reason().to_owned(),
+            Some(End::Stopped) => "Stopped by a person.".to_owned(),
+            None if self.alive().next().is_none() => "No worker is running.".to_owned(),
+            None => "Running.".to_owned(),
+        };
+        let limit = self.limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+        let rate = 100.0 * total.relevant as f64 / total.pages.max(1) as f64;
+        writeln!(out, "{}: {state} {} of {} partitions have a worker.", self.name, self.owned(), self.partitions)?;
+        write!(
+            out,
+            "{}{limit} pages, {} relevant ({rate:.1} %), {} queued, {} in flight, {} links not delivered yet",
+            total.pages, total.relevant, total.queued, total.in_flight, self.waiting_links
+        )?;
+        for (name, worker) in &self.workers {
+            let sum = |count: fn(&PartitionStatus) -> u64| worker.partitions.values().map(count).sum::<u64>();
+            let idle = worker.partitions.values().filter(|part| part.idle.is_some()).count();
+            write!(
+                out,
+                "\n  {name}: {}{} partitions ({idle} idle), {} pages, {} relevant, {} queued, {} in flight",
+                if worker.alive { "" } else { "has left with " },
+                worker.partitions.len(),
+                sum(|part| part.pages),
+                sum(|part| part.relevant),
+                sum(|part| part.queued),
+                sum(|part| part.in_flight)
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,513 @@
+//! A worker: fetches for all partitions that it owns, in one loop. Each partition is a machine of its own; they share the
+//! fetcher, the parsers and the number of requests in flight.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use suidao_crawl::crawl::{Crawl, Next, SentLink, Ticket};
+use suidao_live::config::Config;
+use suidao_live::fetch::Fetcher;
+use suidao_live::live::{FetchResult, FetchTask, MonotonicClock, ParsePool, agent, warc_entry};
+use suidao_page::model::{Batch, Millis, Stop};
+use suidao_page::topic::Topic;
+use suidao_store::store::{ArchiveSettings, CrawlDirectory, StoreError, WarcArchive, WarcEntry};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::description::SharedCrawl;
+use crate::error::ClusterError;
+use crate::exchange::{Arrived, Delivery, follow, forget};
+use crate::keeper::{Keeper, Order, Report, Restored};
+use crate::session::Session;
+use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
+use crate::writer::{Notice, Step, Work, Writer};
+
+/// The longest time without a look at the clock.
+const TURN: Duration = Duration::from_millis(250);
+/// Deliveries in the log of a partition that may wait to be removed from the engine.
+const FORGET_EVERY: u64 = 256;
+
+/// A worker to run.
+pub struct WorkerJob {
+    pub shared: SharedCrawl,
+    pub topic: Arc<Topic>,
+    /// The crawl's, with the settings of this machine, such as a proxy.
+    pub config: Config,
+    /// URLs of the engine, for the connection of the heartbeat.
+    pub nats: String,
+    /// The same for the whole life of a machine, so that it gets the same partitions again.
+    pub name: String,
+}
+
+/// What a worker has to say while it works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerNews {
+    /// It works for the crawl now.
+    Joined,
+    /// It owns so many partitions.
+    Owns(usize),
+    /// It has fetched so many pages; so many of them are relevant.
+    Pages(u64, u64),
+}
+
+/// What a worker did.
+#[derive(Clone, Debug)]
+pub struct WorkerReport {
+    /// Why it ended; none if it was interrupted.
+    pub end: Option<End>,
+    /// Pages that it fetched.
+    pub pages: u64,
+    pub relevant: u64,
+    /// The whole crawl, if the engine still answers.
+    pub status: Option<ClusterStatus>,
+}
+
+/// Works for a crawl until it is done, stopped, or `interrupt` resolves.
+///
+/// # Errors
+/// [`ClusterError`]: it could not begin, or the engine or the archive failed. What was acknowledged is durable.
+pub async fn work(
+    job: &WorkerJob,
+    mut news: impl FnMut(WorkerNews),
+    interrupt: impl Future<Output = ()>,
+) -> Result<WorkerReport, ClusterError> {
+    let WorkerJob { shared, config, .. } = job;
+    let fetcher = Fetcher::new(&config.fetch)?.with_ports(&config.scope.allow_ports);
+    fetcher.check_proxy().await?;
+    if status::end(shared).await? == Some(End::Stopped) {
+        status::set_end(shared, None).await?;
+    }
+    let session = Session::begin(&shared.streams, &job.nats, &job.name).await?;
+    let archive = open_archive(shared, &session.id, config, &fetcher)?;
+    news(WorkerNews::Joined);
+
+    let (orders, ordered) = unbounded_channel();
+    let (reports, reported) = unbounded_channel();
+    let (works, waiting) = unbounded_channel();
+    let (notices, noticed) = unbounded_channel();
+    let (arrivals, arrived) = unbounded_channel();
+    let (own, published) = watch::channel(BTreeMap::new());
+    let keeper = Keeper {
+        shared: shared.clone(),
+        topic: Arc::clone(&job.topic),
+        config: config.clone(),
+        worker: job.name.clone(),
+        session: session.id.clone(),
+        orders,
+        own: published,
+    };
+    let writer = Writer {
+        streams: shared.streams.clone(),
+        partitions: shared.description.partitions,
+        session: session.id.clone(),
+        archive,
+        logs: BTreeMap::new(),
+        sends: 0,
+    };
+    let keeper = tokio::spawn(keeper.run(reported));
+    let writer = tokio::spawn(writer.run(waiting, notices));
+    let (done, finished) = unbounded_channel();
+    let mut worker = Worker {
+        shared,
+        session: &session,
+        task: FetchTask {
+            fetcher,
+            renderer: None,
+            readers: ParsePool::new(Duration::try_from_secs_f64(config.crawl.reading_timeout).unwrap_or(Duration::MAX)),
+            topic: Arc::clone(&job.topic),
+            robot: agent(config).into(),
+            view: None,
+        },
+        most: config.crawl.in_flight,
+        partitions: BTreeMap::new(),
+        first: 0,
+        in_flight: 0,
+        open: true,
+        end: None,
+        taken: 0,
+        left: BTreeMap::new(),
+        pages: (0, 0),
+        works,
+        reports,
+        arrivals,
+        own,
+        done,
+    };
+    let worked = worker.run(Inbox { ordered, noticed, arrived, finished }, &mut news, interrupt).await;
+    let Worker { end, pages, works, reports, left, .. } = worker;
+    drop(works);
+    // Both end when their senders are gone.
+    let _ = (writer.await, reports.send(Report::Leaving), keeper.await);
+    let last = WorkerStatus { session: session.id.clone(), published: u64::MAX, alive: false, partitions: left };
+    if let Err(error) = status::publish(shared, &job.name, &last).await {
+        tracing::debug!("{error}");
+    }
+    let status = status::status(shared).await.ok();
+    session.end();
+    worked?;
+    Ok(WorkerReport { end, pages: pages.0, relevant: pages.1, status })
+}
+
+fn open_archive(
+    shared: &SharedCrawl,
+    session: &str,
+    config: &Config,
+    fetcher: &Fetcher,
+) -> Result<WarcArchive, ClusterError> {
+    let archive = &shared.description.archive;
+    let unusable = |source: StoreError| ClusterError::Archive {
+        name: shared.streams.name.clone(),
+        archive: archive.clone(),
+        source: source.into(),
+    };
+    let directory = CrawlDirectory::new(Path::new(archive).join(session));
+    let pages = directory.pages();
+    std::fs::create_dir_all(&pages).map_err(StoreError::io(&pages, "create it")).map_err(unusable)?;
+    let settings = ArchiveSettings {
+        rotate_at: ArchiveSettings::ROTATE_AT,
+        user_agent: config.fetch.agent(),
+        request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
+    };
+    WarcArchive::resume(&directory, None, settings).map_err(unusable)
+}
+
+/// A partition of this worker.
+struct Owned {
+    crawl: Crawl,
+    clock: MonotonicClock,
+    /// It need not be asked before this time, unless something happens.
+    wake: Option<Millis>,
+    idle: Option<Stop>,
+    /// It is closed as soon as nothing is in flight.
+    leaving: bool,
+    closing: bool,
+    /// Which time it is that this worker has it: a request of an earlier time may still come back.
+    time: u64,
+    /// Tickets that are not settled.
+    tickets: usize,
+    /// Requests in flight: tickets, and settled ones whose step is not durable.
+    in_flight: usize,
+    /// Steps passed to the writer, and those of them that are settled requests, oldest first.
+    steps: u64,
+    unwritten: std::collections::VecDeque<bool>,
+    /// Sequence of the last delivery applied, of the last one in the log, and of the last one removed from the engine.
+    links: u64,
+    durable: u64,
+    forgotten: u64,
+    sent: u64,
+    follower: JoinHandle<()>,
+}
+
+impl Owned {
+    fn status(&self) -> PartitionStatus {
+        let progress = self.crawl.progress();
+        PartitionStatus {
+            pages: progress.pages,
+            relevant: progress.relevant,
+            bytes: progress.bytes,
+            queued: progress.queued,
+            known: progress.known,
+            hosts_visited: progress.hosts_visited,
+            failed: progress.failed,
+            in_flight: (self.in_flight + self.unwritten.len()) as u64,
+            steps: self.steps,
+            sent: self.sent,
+            idle: self.idle,
+        }
+    }
+}
+
+/// What reaches the loop.
+struct Inbox {
+    ordered: UnboundedReceiver<Order>,
+    noticed: UnboundedReceiver<Notice>,
+    arrived: UnboundedReceiver<Arrived>,
+    finished: UnboundedReceiver<(u32, u64, FetchResult)>,
+}
+
+struct Worker<'a> {
+    shared: &'a SharedCrawl,
+    session: &'a Session,
+    task: FetchTask,
+    /// Most requests in flight.
+    most: usize,
+    partitions: BTreeMap<u32, Owned>,
+    /// The partition that is asked first.
+    first: u32,
+    in_flight: usize,
+    /// Requests may be sent.
+    open: bool,
+    end: Option<End>,
+    /// Partitions taken so far.
+    taken: u64,
+    /// The last state of partitions closed at the end.
+    left: BTreeMap<u32, PartitionStatus>,
+    /// Pages fetched here, and relevant ones.
+    pages: (u64, u64),
+    works: UnboundedSender<Work>,
+    reports: UnboundedSender<Report>,
+    arrivals: UnboundedSender<Arrived>,
+    own: watch::Sender<BTreeMap<u32, PartitionStatus>>,
+    done: UnboundedSender<(u32, u64, FetchResult)>,
+}
+
+impl Worker<'_> {
+    async fn run(
+        &mut self,
+        mut inbox: Inbox,
+        news: &mut impl FnMut(WorkerNews),
+        interrupt: impl Future<Output = ()>,
+    ) -> Result<(), ClusterError> {
+        let mut interrupt = std::pin::pin!(interrupt);
+        let mut said = (0, 0);
+        loop {
+            let wake = self.send_requests();
+            self.tidy();
+            self.own.send_replace(self.partitions.iter().map(|(partition, own)| (*partition, own.status())).collect());
+            let now = (self.partitions.len(), self.pages.0);
+            if now.0 != said.0 {
+                news(WorkerNews::Owns(now.0));
+            }
+            if now.1 / 100 != said.1 / 100 {
+                news(WorkerNews::Pages(self.pages.0, self.pages.1));
+            }
+            said = now;
+            if !self.open && self.partitions.is_empty() {
+                return Ok(());
+            }
+            tokio::select! {
+                order = inbox.ordered.recv() => self.obey(order.ok_or(ClusterError::Stopped)?)?,
+                notice = inbox.noticed.recv() => self.heed(notice.ok_or(ClusterError::Stopped)?)?,
+                Some((partition, time, result)) = inbox.finished.recv() => self.settle(partition, time, result),
+                Some(arrived) = inbox.arrived.recv() => self.receive(arrived),
+                () = &mut interrupt, if self.open => self.close(),
+                () = tokio::time::sleep(wake) => {}
+            }
+        }
+    }
+
+    /// Sends requests as long as a partition has any, each in its turn. Returns when to ask again.
+    fn send_requests(&mut self) -> Duration {
+        let mut wake = TURN;
+        if !self.open || !self.session.is_alive() {
+            return wake;
+        }
+        let order: Vec<u32> =
+            self.partitions.range(self.first..).chain(self.partitions.range(..self.first)).map(|(p, _)| *p).collect();
+        loop {
+            let mut asked = false;
+            for &partition in &order {
+                if self.in_flight >= self.most {
+                    return wake;
+                }
+                let Some(own) = self.partitions.get_mut(&partition) else { continue };
+                let now = own.clock.now();
+                if own.leaving || own.idle.is_some() {
+                    continue;
+                }
+                if let Some(until) = own.wake.filter(|until| *until > now) {
+                    wake = wake.min(Duration::from_millis(until.since(now)));
+                    continue;
+                }
+                match own.crawl.next(now) {
+                    Next::Fetch(ticket) => {
+                        self.start(partition, ticket);
+                        self.first = partition + 1;
+                    }
+                    Next::Record(batch) => self.submit(partition, batch, None, false),
+                    Next::Wait(until) => {
+                        own.wake = Some(until.unwrap_or(Millis(u64::MAX)));
+                        continue;
+                    }
+                    Next::Done(stop) => {
+                        own.idle = Some(stop);
+                        continue;
+                    }
+                }
+                asked = true;
+            }
+            if !asked {
+                return wake;
+            }
+        }
+    }
+
+    fn start(&mut self, partition: u32, ticket: Ticket) {
+        let Some(own) = self.partitions.get_mut(&partition) else { return };
+        own.tickets += 1;
+        own.in_flight += 1;
+        self.in_flight += 1;
+        let (task, done, time) = (self.task.clone(), self.done.clone(), own.time);
+        // The receiver is gone only if the worker has ended.
+        tokio::spawn(async move { drop(done.send((partition, time, task.run(ticket, now()).await))) });
+    }
+
+    /// Passes a batch to the writer. `settled`: it is the result of a request.
+    fn submit(&mut self, partition: u32, batch: Batch, response: Option<WarcEntry>, settled: bool) {
+        let Some(own) = self.partitions.get_mut(&partition) else { return };
+        let leaving: Vec<SentLink> = own.crawl.take_leaving(&batch);
+        own.sent += leaving.len() as u64;
+        own.steps += 1;
+        own.unwritten.push_back(settled);
+        // A writer that has stopped sends a notice.
+        let _ = self.works.send(Work::Step(Step { partition, batch, response, leaving, links: own.links }));
+    }
+
+    fn settle(&mut self, partition: u32, time: u64, result: FetchResult) {
+        let FetchResult { ticket, outcome, delivery, fetched, .. } = result;
+        // The partition was lost meanwhile, and has perhaps been taken again.
+        let Some(own) = self.partitions.get_mut(&partition).filter(|own| own.time == time) else {
+            self.in_flight -= 1;
+            return;
+        };
+        own.tickets -= 1;
+        (own.wake, own.idle) = (None, None);
+        let before = own.crawl.progress();
+        let at = own.clock.now();
+        let batch = own.crawl.settle(ticket, outcome, delivery, at);
+        let after = own.crawl.progress();
+        self.pages.0 += after.pages - before.pages;
+        self.pages.1 += after.relevant - before.relevant;
+        let response = fetched.map(|fetched| warc_entry(fetched, &batch));
+        self.submit(partition, batch, response, true);
+    }
+
+    fn receive(&mut self, arrived: Arrived) {
+        let Arrived { partition, sequence, delivery } = arrived;
+        let Some(own) = self.partitions.get_mut(&partition).filter(|own| sequence > own.links) else { return };
+        let at = own.clock.now();
+        let batch = match delivery {
+            Delivery::Seeds(seeds) => own.crawl.seed(&seeds, at),
+            Delivery::Links(links) => own.crawl.receive(&links, at),
+        };
+        own.links = sequence;
+        (own.wake, own.idle) = (None, None);
+        // Also without events, so that the delivery is removed once it counts as applied.
+        self.submit(partition, batch, None, false);
+    }
+
+    fn obey(&mut self, order: Order) -> Result<(), ClusterError> {
+        match order {
+            Order::Take(restored) if self.open => self.take(*restored),
+            Order::Take(restored) => drop(self.reports.send(Report::Closed(restored.partition))),
+            Order::Leave(partition) => {
+                if let Some(own) = self.partitions.get_mut(&partition) {
+                    own.leaving = true;
+                }
+            }
+            Order::Allow(partition, pages) => {
+                if let Some(own) = self.partitions.get_mut(&partition) {
+                    own.crawl.allow(pages.saturating_sub(own.crawl.progress().pages));
+                    (own.wake, own.idle) = (None, None);
+                }
+            }
+            Order::Lost(partition) => self.lose(partition),
+            Order::End(end) => {
+                self.end = Some(end);
+                self.close();
+            }
+            Order::Failed(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, restored: Restored) {
+        let Restored { partition, mut crawl, log, links, last, granted } = restored;
+        self.taken += 1;
+        if let Some(pages) = granted {
+            crawl.allow(pages.saturating_sub(crawl.progress().pages));
+        }
+        let (streams, arrivals) = (self.shared.streams.clone(), self.arrivals.clone());
+        let follower = tokio::spawn(async move {
+            while let Err(error) = follow(&streams, partition, links, &arrivals).await {
+                tracing::debug!("{error}");
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        });
+        let _ = self.works.send(Work::Open(partition, log));
+        let own = Owned {
+            crawl,
+            clock: MonotonicClock::start(last),
+            wake: None,
+            idle: None,
+            leaving: false,
+            closing: false,
+            time: self.taken,
+            tickets: 0,
+            in_flight: 0,
+            steps: 0,
+            unwritten: std::collections::VecDeque::new(),
+            links,
+            durable: links,
+            forgotten: links,
+            sent: 0,
+            follower,
+        };
+        self.partitions.insert(partition, own);
+    }
+
+    fn heed(&mut self, notice: Notice) -> Result<(), ClusterError> {
+        match notice {
+            Notice::Durable { partition, steps, links } => {
+                let Some(own) = self.partitions.get_mut(&partition) else { return Ok(()) };
+                let settled = own.unwritten.drain(..steps.min(own.unwritten.len())).filter(|settled| *settled).count();
+                own.in_flight -= settled;
+                self.in_flight -= settled;
+                own.durable = own.durable.max(links);
+            }
+            Notice::Fenced(partition) => {
+                tracing::warn!("another worker has taken over partition {partition}");
+                self.lose(partition);
+                let _ = self.reports.send(Report::Fenced(partition));
+            }
+            Notice::Closed(partition) => {
+                if let Some(own) = self.partitions.get(&partition).filter(|_| !self.open) {
+                    self.left.insert(partition, own.status());
+                }
+                self.lose(partition);
+                let _ = self.reports.send(Report::Closed(partition));
+            }
+            Notice::Failed(reason) => return Err(ClusterError::Engine { doing: "store pages", reason }),
+        }
+        Ok(())
+    }
+
+    /// Forgets a partition. Its open tickets end by themselves.
+    fn lose(&mut self, partition: u32) {
+        if let Some(own) = self.partitions.remove(&partition) {
+            own.follower.abort();
+            self.in_flight -= own.in_flight - own.tickets;
+        }
+    }
+
+    /// Sends nothing more, and closes all partitions as soon as nothing is in flight.
+    fn close(&mut self) {
+        self.open = false;
+        self.partitions.values_mut().for_each(|own| own.leaving = true);
+    }
+
+    /// Closes partitions that leave and have nothing in flight, and removes deliveries that are in their logs.
+    fn tidy(&mut self) {
+        for (partition, own) in &mut self.partitions {
+            if own.leaving && own.tickets == 0 && !own.closing {
+                own.closing = true;
+                own.follower.abort();
+                let _ = self.works.send(Work::Close(*partition));
+            }
+            if own.durable >= own.forgotten + FORGET_EVERY || own.durable > own.forgotten && own.idle.is_some() {
+                own.forgotten = own.durable;
+                let (streams, partition, through) = (self.shared.streams.clone(), *partition, own.durable);
+                tokio::spawn(async move { forget(&streams, partition, through).await });
+            }
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "an edge: requests take real time")]
+fn now() -> Instant {
+    Instant::now()
+}

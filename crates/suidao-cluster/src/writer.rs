@@ -1,0 +1,168 @@
+//! Makes the steps of a worker's partitions durable: first pages in the archive, then links to other partitions, then the
+//! steps in the log. Waiting steps of all partitions are written together.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use suidao_crawl::crawl::SentLink;
+use suidao_page::model::Batch;
+use suidao_store::store::{Record, StoreError, WarcArchive, WarcEntry};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+use crate::engine::Streams;
+use crate::exchange::{Delivery, deal_links, send};
+use crate::log::{AppendFailure, LogEntry, PartitionLog};
+
+/// Most steps written together.
+const GROUP: usize = 256;
+/// Tries to reach the engine, a second apart, before the worker gives up.
+const TRIES: u32 = 120;
+
+/// A step of a partition.
+pub(crate) struct Step {
+    pub partition: u32,
+    pub batch: Batch,
+    /// The response, if it is to be archived.
+    pub response: Option<WarcEntry>,
+    /// Links of the step to other partitions.
+    pub leaving: Vec<SentLink>,
+    /// Sequence of the last delivery applied.
+    pub links: u64,
+}
+
+pub(crate) enum Work {
+    Open(u32, PartitionLog),
+    Step(Step),
+    /// No step of this partition follows.
+    Close(u32),
+}
+
+pub(crate) enum Notice {
+    /// So many further steps of a partition are durable, and its deliveries up to this sequence.
+    Durable {
+        partition: u32,
+        steps: usize,
+        links: u64,
+    },
+    /// Another worker owns the partition.
+    Fenced(u32),
+    Closed(u32),
+    /// Nothing more is written.
+    Failed(String),
+}
+
+pub(crate) struct Writer {
+    pub streams: Streams,
+    pub partitions: u32,
+    pub session: String,
+    pub archive: WarcArchive,
+    pub logs: BTreeMap<u32, PartitionLog>,
+    /// Sends of links so far.
+    pub sends: u64,
+}
+
+impl Writer {
+    /// Writes until the sender is gone, and closes the archive.
+    pub async fn run(mut self, mut waiting: UnboundedReceiver<Work>, notices: UnboundedSender<Notice>) {
+        let mut group = Vec::new();
+        while waiting.recv_many(&mut group, GROUP).await > 0 {
+            if let Err(reason) = self.write(std::mem::take(&mut group), &notices).await {
+                // The receiver is gone only if the worker has ended.
+                let _ = notices.send(Notice::Failed(reason));
+                return;
+            }
+        }
+        if let Err(error) = tokio::task::block_in_place(|| self.archive.close()) {
+            let _ = notices.send(Notice::Failed(error.to_string()));
+        }
+    }
+
+    async fn write(&mut self, group: Vec<Work>, notices: &UnboundedSender<Notice>) -> Result<(), String> {
+        let (mut steps, mut closed) = (Vec::new(), Vec::new());
+        for work in group {
+            match work {
+                Work::Open(partition, log) => drop(self.logs.insert(partition, log)),
+                Work::Step(step) if self.logs.contains_key(&step.partition) => steps.push(step),
+                // It was fenced off.
+                Work::Step(_) => {}
+                Work::Close(partition) => closed.push(partition),
+            }
+        }
+        self.send_links(&steps).await?;
+        let entries = tokio::task::block_in_place(|| self.archive(steps)).map_err(|error| error.to_string())?;
+        let streams = &self.streams;
+        let appends =
+            self.logs.iter_mut().filter_map(|(partition, log)| Some((*partition, log, entries.get(partition)?)));
+        let appended = join_all(appends.map(async |(partition, log, entry)| {
+            let appended = append(streams, log, entry).await;
+            (partition, entry, appended)
+        }));
+        let mut fenced = Vec::new();
+        for (partition, entry, appended) in appended.await {
+            let notice = match appended {
+                Ok(()) => Notice::Durable { partition, steps: entry.records.len(), links: entry.links },
+                Err(AppendFailure::Fenced) => {
+                    fenced.push(partition);
+                    Notice::Fenced(partition)
+                }
+                Err(AppendFailure::Failed(reason)) => return Err(reason),
+            };
+            let _ = notices.send(notice);
+        }
+        fenced.iter().for_each(|partition| drop(self.logs.remove(partition)));
+        for partition in closed {
+            self.logs.remove(&partition);
+            let _ = notices.send(Notice::Closed(partition));
+        }
+        Ok(())
+    }
+
+    /// Sends the links of steps; all are stored on return.
+    async fn send_links(&mut self, steps: &[Step]) -> Result<(), String> {
+        let leaving: Vec<SentLink> = steps.iter().flat_map(|step| step.leaving.iter().cloned()).collect();
+        let deliveries = deal_links(&leaving, self.partitions);
+        self.sends += 1;
+        let id = format!("{}-{}", self.session, self.sends);
+        send_patiently(&self.streams, &deliveries, &id).await
+    }
+
+    /// Writes the pages of steps into the archive; all are on disk on return.
+    fn archive(&mut self, steps: Vec<Step>) -> Result<BTreeMap<u32, LogEntry>, StoreError> {
+        let mut entries: BTreeMap<u32, LogEntry> = BTreeMap::new();
+        for Step { partition, batch, response, links, .. } in steps {
+            let revisit = response.as_ref().is_some_and(WarcEntry::is_revisit);
+            let archive = response.map(|response| self.archive.add(&response, batch.at)).transpose()?;
+            let entry = entries.entry(partition).or_default();
+            entry.session.clone_from(&self.session);
+            entry.links = entry.links.max(links);
+            entry.records.push(Record { batch, archive, revisit });
+        }
+        self.archive.sync()?;
+        Ok(entries)
+    }
+}
+
+/// Appends an entry, however long the engine is away.
+async fn append(streams: &Streams, log: &mut PartitionLog, entry: &LogEntry) -> Result<(), AppendFailure> {
+    for _ in 1..TRIES {
+        match log.append(streams, entry).await {
+            Err(AppendFailure::Failed(reason)) => tracing::warn!("cannot append to the log ({reason}); trying again"),
+            done => return done,
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    log.append(streams, entry).await
+}
+
+/// Sends deliveries, however long the engine is away.
+async fn send_patiently(streams: &Streams, deliveries: &[(u32, Delivery)], id: &str) -> Result<(), String> {
+    for _ in 1..TRIES {
+        match send(streams, deliveries, id).await {
+            Err(reason) => tracing::warn!("cannot send links ({reason}); trying again"),
+            Ok(()) => return Ok(()),
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    send(streams, deliveries, id).await
+}

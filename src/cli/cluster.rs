@@ -1,0 +1,294 @@
+//! `suidao cluster` and `suidao worker`: one crawl on several machines.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use suidao::cluster::{self, End, NatsConnection, NewCrawl, SharedCrawl, WorkerJob, WorkerNews, WorkerReport};
+use suidao::html::{count, thousands};
+use suidao::model::Stop;
+use suidao::store::CrawlDirectory;
+use suidao::strategy::StrategyName;
+
+use super::crawl::interrupted;
+use super::names::one_of;
+use super::network::NetworkArgs;
+use super::operate::GoalsArgs;
+use super::{Exit, Verbosity, inputs};
+
+/// Set up and watch a crawl that several machines share; `suidao worker` works for it.
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  suidao cluster create ml -m lexicons/ml.toml -s seeds/ml.txt --max-pages 100000 --archive /shared/ml\n  \
+        suidao worker ml -o work"
+)]
+pub struct ClusterArgs {
+    #[command(subcommand)]
+    verb: ClusterVerb,
+}
+
+#[derive(Subcommand)]
+enum ClusterVerb {
+    /// Create a crawl on a NATS server
+    Create(Box<CreateArgs>),
+    /// Show workers, partitions and counts
+    Status(NamedArgs),
+    /// Write a crawl directory from the pages and logs of all workers, for export, search and reports
+    Collect(CollectArgs),
+    /// Add seeds to a crawl, which goes on if it was done
+    Add(AddArgs),
+    /// Stop all workers; the next one that starts goes on
+    Stop(NamedArgs),
+    /// Remove a crawl from the server; its pages stay in the archive
+    Delete(NamedArgs),
+}
+
+/// The server of a cluster.
+#[derive(Args)]
+struct NatsArgs {
+    /// NATS servers, separated by commas; user and password may be in the URL
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "NATS_URL",
+        hide_env_values = true,
+        default_value = "nats://127.0.0.1:4222",
+        help_heading = "Network"
+    )]
+    nats: String,
+}
+
+#[derive(Args)]
+struct NamedArgs {
+    /// Name of the crawl
+    name: String,
+    #[command(flatten)]
+    nats: NatsArgs,
+    /// Print the result as JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+#[derive(Args)]
+struct CreateArgs {
+    /// Name of the crawl: 1 to 32 lower-case letters, digits, hyphens and underscores
+    name: String,
+    /// Lexicon of the topic
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
+    lexicon: PathBuf,
+    /// Seed URLs
+    #[arg(value_name = "URL")]
+    urls: Vec<String>,
+    /// File of seed URLs, one per line
+    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
+    seeds: Option<PathBuf>,
+    /// Directory for the pages, at the same path on all machines
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    archive: PathBuf,
+    /// Partitions, 1 to 65536; fixed for the life of the crawl, and the most workers that it can use
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    partitions: u32,
+    /// NATS servers that store each message: 1, or 3 for a group of servers of which one may fail
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Network")]
+    replicas: usize,
+    /// Crawl strategy [default: tunnel]
+    #[arg(long, value_parser = one_of::<StrategyName>())]
+    strategy: Option<StrategyName>,
+    #[command(flatten)]
+    goals: GoalsArgs,
+    #[command(flatten)]
+    network: NetworkArgs,
+    #[command(flatten)]
+    nats: NatsArgs,
+}
+
+#[derive(Args)]
+struct CollectArgs {
+    #[command(flatten)]
+    crawl: NamedArgs,
+    /// New crawl directory
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    output: PathBuf,
+}
+
+#[derive(Args)]
+struct AddArgs {
+    /// Name of the crawl
+    name: String,
+    /// Seed URLs
+    #[arg(value_name = "URL")]
+    urls: Vec<String>,
+    /// File of seed URLs, one per line
+    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
+    seeds: Option<PathBuf>,
+    #[command(flatten)]
+    nats: NatsArgs,
+}
+
+/// Work for a crawl of `suidao cluster create` until it is done; Ctrl-C gives its partitions to the others.
+#[derive(Args)]
+#[command(after_help = "Example: suidao worker ml -o work --nats nats://10.0.0.5:4222")]
+pub struct WorkerArgs {
+    /// Name of the crawl
+    name: String,
+    /// Directory for the files of this machine; created if missing
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    output: PathBuf,
+    /// Name of this worker: letters, digits, hyphens and underscores [default: the name of the machine]
+    #[arg(long, value_name = "NAME")]
+    worker: Option<String>,
+    #[command(flatten)]
+    network: NetworkArgs,
+    #[command(flatten)]
+    nats: NatsArgs,
+    /// Print the result as JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
+    match &args.verb {
+        ClusterVerb::Create(args) => create(args, verbosity),
+        ClusterVerb::Status(args) => {
+            let status = on(args, async |engine| cluster::status(engine, &args.name).await)?;
+            if args.json {
+                outln!("{}", serde_json::to_string_pretty(&status)?);
+            } else {
+                outln!("{status}");
+            }
+            Ok(Exit::Done)
+        }
+        ClusterVerb::Add(args) => {
+            let seeds = inputs::seeds(&args.urls, args.seeds.as_deref())?;
+            block_on(async {
+                let engine = NatsConnection::connect(&args.nats.nats).await?;
+                Ok(cluster::add_seeds(&engine, &args.name, &seeds, suidao::live::now()).await?)
+            })?;
+            infoln!(verbosity, "Added {} to {}.", count(seeds.len(), "seed", "seeds"), args.name);
+            Ok(Exit::Done)
+        }
+        ClusterVerb::Collect(args) => {
+            let directory = CrawlDirectory::new(&args.output);
+            let collect = async |engine: &NatsConnection| {
+                cluster::collect(&SharedCrawl::open(engine, &args.crawl.name).await?, &directory).await
+            };
+            let collected = on(&args.crawl, collect)?;
+            if args.crawl.json {
+                outln!("{}", serde_json::to_string_pretty(&collected)?);
+            } else {
+                infoln!(
+                    verbosity,
+                    "Wrote {} with {} pages, {} of them relevant.",
+                    args.output.display(),
+                    thousands(collected.pages),
+                    thousands(collected.relevant)
+                );
+            }
+            Ok(Exit::Done)
+        }
+        ClusterVerb::Stop(args) => {
+            on(args, async |engine| cluster::stop(engine, &args.name).await)?;
+            infoln!(verbosity, "The workers of {} stop after their requests in flight.", args.name);
+            Ok(Exit::Done)
+        }
+        ClusterVerb::Delete(args) => {
+            let archive = on(args, async |engine| cluster::delete(engine, &args.name).await)?;
+            infoln!(verbosity, "Deleted {}. Its pages are still in {archive}.", args.name);
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn create(args: &CreateArgs, verbosity: Verbosity) -> Result<Exit> {
+    let mut config = args.network.load()?;
+    config.strategy.name = args.strategy.unwrap_or(config.strategy.name);
+    args.goals.apply(&mut config)?;
+    let topic = inputs::topic(&args.lexicon)?;
+    let seeds = inputs::seeds(&args.urls, args.seeds.as_deref())?;
+    args.network.remind(&config, verbosity);
+    let archive = std::path::absolute(&args.archive)?;
+    let new = NewCrawl {
+        name: args.name.clone(),
+        lexicon: topic.lexicon().clone(),
+        config,
+        partitions: args.partitions,
+        replicas: args.replicas,
+        archive: archive.to_string_lossy().into_owned(),
+        created: suidao::live::now(),
+    };
+    block_on(async {
+        let engine = NatsConnection::connect(&args.nats.nats).await?;
+        Ok(cluster::create(&engine, &new, &seeds).await?)
+    })?;
+    infoln!(
+        verbosity,
+        "Created {} with {} and {}.\nStart workers on any machine: suidao worker {} -o DIR --nats URL",
+        args.name,
+        count(args.partitions as usize, "partition", "partitions"),
+        count(seeds.len(), "seed", "seeds"),
+        args.name
+    );
+    Ok(Exit::Done)
+}
+
+pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
+    let name = match &args.worker {
+        Some(name) => name.clone(),
+        None => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+    };
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let report = block_on(async {
+        let engine = NatsConnection::connect(&args.nats.nats).await?;
+        let shared = SharedCrawl::open(&engine, &args.name).await?;
+        let config = args.network.load_over(&shared.keep_config(&args.output)?, true)?;
+        let topic = Arc::new(shared.topic()?);
+        let job = WorkerJob { shared, topic, config, nats: args.nats.nats.clone(), name: name.clone() };
+        let news = |news| match news {
+            WorkerNews::Joined => infoln!(verbosity, "{name} works for {}.", args.name),
+            WorkerNews::Owns(partitions) => tracing::debug!("{partitions} partitions"),
+            WorkerNews::Pages(pages, relevant) => {
+                infoln!(verbosity, "{} pages, {} relevant", thousands(pages), thousands(relevant))
+            }
+        };
+        Ok(cluster::work(&job, news, interrupted()).await?)
+    })?;
+    if args.json {
+        outln!(
+            "{}",
+            json!({"pages": report.pages, "relevant": report.relevant, "end": report.end, "crawl": report.status})
+        );
+    } else {
+        infoln!(verbosity, "{}", describe(&report));
+    }
+    Ok(match report.end {
+        None => Exit::Interrupted,
+        Some(End::Stopped) => Exit::Incomplete,
+        Some(End::Done(Stop::RequestLimit | Stop::OnlyUnreachable)) => Exit::Incomplete,
+        Some(End::Done(_)) => Exit::Done,
+    })
+}
+
+fn describe(report: &WorkerReport) -> String {
+    let why = match report.end {
+        None => "Interrupted. The other workers go on; rerun the same command to join again.",
+        Some(End::Stopped) => "Stopped. Start a worker to go on.",
+        Some(End::Done(stop)) => stop.reason(),
+    };
+    let own = format!(
+        "This worker fetched {} pages, {} of them relevant.",
+        thousands(report.pages),
+        thousands(report.relevant)
+    );
+    let all = report.status.as_ref().map_or_else(String::new, |status| format!("\n{status}"));
+    format!("{why}\n{own}{all}")
+}
+
+fn on<T>(args: &NamedArgs, ask: impl AsyncFnOnce(&NatsConnection) -> Result<T, cluster::ClusterError>) -> Result<T> {
+    block_on(async { Ok(ask(&NatsConnection::connect(&args.nats.nats).await?).await?) })
+}
+
+fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(work)
+}
