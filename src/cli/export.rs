@@ -200,7 +200,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     infoln!(verbosity, "{summary}");
     let excluded = most_first(&wanted.selection.excluded, |reason| (*reason).to_owned());
     if !excluded.is_empty() {
-        infoln!(verbosity, "excluded: {excluded}");
+        infoln!(verbosity, "Excluded: {excluded}");
     }
     if let Some(extractor) = extractor.as_ref().filter(|_| !verbosity.quiet) {
         extraction::print_hit_rates(extractor);

@@ -64,7 +64,7 @@ pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
 /// The seeds given as arguments, then those of a file.
 pub fn seeds(given: &[String], file: Option<&Path>) -> Result<Vec<CrawlUrl>> {
     if given.is_empty() && file.is_none() {
-        bail!("no seed is given; give URLs, or a file of URLs with -s");
+        bail!("no seed is given; give URLs, or a file of URLs with -s, also to resume a crawl");
     }
     let mut seeds = Vec::new();
     for word in given {

@@ -71,7 +71,7 @@ impl Screen {
                 (self.before, self.resumed) = (*progress, *resumed);
                 if *resumed && (self.lines || self.bar.is_some()) {
                     let [pages, queued] = [progress.pages, progress.queued].map(thousands);
-                    self.print(&format!("resuming at {pages} pages, {queued} URLs queued"));
+                    self.print(&format!("Resuming at {pages} pages, {queued} URLs queued"));
                 }
                 self.begun = clock();
                 if let Some(bar) = &self.bar {

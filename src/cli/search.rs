@@ -17,7 +17,7 @@ use super::{Exit, Verbosity};
 
 /// Search the pages of a crawl.
 #[derive(Args)]
-#[command(after_help = "All words must occur; if no page has them all, pages with some of them are listed.\n\
+#[command(after_help = "A query must occur as typed; if no page has it, pages with all of its words are listed, or with some.\n\
     \"a phrase\"  -without  one OR another  title:x, and the conditions of --where\n\
     Extracted fields: price:<100  price:10..20  brand:x\n\n\
     Example: suidao search ml '\"gradient descent\" -python date:2020..' --json")]

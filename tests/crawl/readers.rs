@@ -1,4 +1,4 @@
-//! Readers beside a crawl: every verb that reads a crawl directory works while a crawl writes there, is killed and
+//! Readers during a crawl: every verb that reads a crawl directory works while a crawl writes there, is killed and
 //! resumes; it sees all that was durable when it began, and disturbs nobody.
 
 use std::io::Write;
@@ -79,7 +79,7 @@ fn eight_readers_beside_a_crawl_that_is_killed_twice() {
 
     let begun = stage.server.requests();
     let mut crawl = Running::start(stage.crawl("crawl", &ALL));
-    // Export and search have nothing to say about a crawl without a page.
+    // Export and search refuse a crawl without a page.
     assert!(crawl.until(|| durable() > 30), "{}", crawl.output("err"));
     let over = AtomicBool::new(false);
     let (stage, over) = (&stage, &over);

@@ -19,7 +19,7 @@ fn json(words: &[&str]) -> Value {
     serde_json::from_str(&run(command).expect(0).out).unwrap()
 }
 
-/// What a view says of a page: relevance, relevant or not, hops, k, depth.
+/// What a view shows of a page: relevance, relevant or not, hops, k, depth.
 type Facts = (f64, bool, u64, Option<u64>, u64);
 
 fn facts(page: &Value) -> Facts {

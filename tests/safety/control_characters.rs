@@ -371,7 +371,7 @@ fn no_verb_prints_terminal_controls() {
     stage.shows("evaluate", &[&out, "--queries", "queries.txt", "-o", &format!("evaluated-{EVIL}")], &[0]);
     stage.shows("evaluate", &[&out, "--queries", "queries.txt", "--json"], &[0]);
     for format in
-        ["jsonl", "parquet", "es-bulk", "meilisearch", "quickwit", "index", "warc", "text", "markdown", "graph"]
+        ["jsonl", "csv", "parquet", "es-bulk", "meilisearch", "quickwit", "index", "warc", "text", "markdown", "graph"]
     {
         let name = format!("exported-{EVIL}.{format}");
         stage.shows("export", &[&out, "--format", format, "-o", &name], &[0]);

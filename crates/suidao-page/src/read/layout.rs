@@ -98,7 +98,7 @@ impl MarkupBuilder {
         }
     }
 
-    /// An image with a text. One whose class says so shows a formula, with its source as text.
+    /// An image with a text. If its class is that of formulas, the text is the source of the formula.
     pub(super) fn record_image(&mut self, tag: &Tag) {
         let Some(alt) = attribute(tag, &local_name!("alt")).map(str::trim).filter(|alt| !alt.is_empty()) else {
             return;

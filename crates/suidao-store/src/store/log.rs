@@ -65,7 +65,7 @@ struct Writing {
 }
 
 impl Store {
-    /// Begins a crawl in `dir`, or opens an existing one to resume it. `command` is what other processes are told about
+    /// Begins a crawl in `dir`, or opens an existing one to resume it. `command` is what other processes read about
     /// the user of the directory, such as `suidao crawl`.
     ///
     /// # Errors

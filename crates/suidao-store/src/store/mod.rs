@@ -112,7 +112,7 @@ fn is_misdirected(error: &io::Error) -> bool {
     )
 }
 
-/// What a lock says about its process.
+/// What a lock file states about the process that holds it.
 fn writer(by: Option<&str>) -> &str {
     by.map(str::trim).filter(|by| !by.is_empty() && by.len() < 200).unwrap_or("another suidao command")
 }

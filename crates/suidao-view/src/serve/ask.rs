@@ -42,9 +42,9 @@ pub(super) enum Refused {
 impl Refused {
     pub(super) fn message(self, lang: Lang) -> String {
         match self {
-            Self::TooLong => lang.text("the-query-is-too-long", &[]),
-            Self::Page => lang.text("a-page-has-at-most", &[]),
-            Self::Value => lang.text("the-url-contains-an-unknown", &[]),
+            Self::TooLong => lang.text("query-too-long", &[]),
+            Self::Page => lang.text("too-many-results", &[]),
+            Self::Value => lang.text("unknown-parameter-value", &[]),
         }
     }
 }

@@ -63,5 +63,5 @@ pub(super) fn lang(page: &Stored) -> Option<&str> {
 /// How a page was found, in a line.
 pub(super) fn link_path(lang: Lang, page: &Stored) -> String {
     let numbers: [Value; 3] = [(page.page + 1).into(), page.depth.into(), page.hops.into()];
-    lang.text("fetched-as-page-link-from", &numbers)
+    lang.text("how-fetched", &numbers)
 }

@@ -30,7 +30,7 @@ pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply
         format!("{name} {}", thousands(*pages))
     };
     let share = 100.0 * facets.relevant as f64 / (all.pages as f64).max(1.0);
-    let title = lang.text("a-corpus-on", &[topic.into()]);
+    let title = lang.text("home-title", &[topic.into()]);
     let way = |name: String, params: SearchParams, pages: u64| (name, params.link("/search"), pages);
     let terms = site.index.terms(MOST)?.into_iter();
     let terms = terms.map(|(term, pages)| way(term.clone(), params.with(|params| params.q = quoted(&term)), pages));
@@ -49,7 +49,7 @@ pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply
         strategy => &site.index.origin().strategy,
         ways => [
             (lang.text("topic-terms", &[]), terms.collect::<Vec<_>>()),
-            (lang.text("hosts-2", &[]), hosts.collect()),
+            (lang.text("hosts-heading", &[]), hosts.collect()),
             (lang.text("years", &[]), years.collect()),
         ],
     };

@@ -74,7 +74,7 @@ impl SearchSite {
         made.unwrap_or_else(|error| {
             tracing::error!(%error, "cannot answer a request");
             let title = params.lang.text("cannot-read-the-index", &[]);
-            let message = params.lang.text("see-the-output-of-suidao", &[]);
+            let message = params.lang.text("cannot-read-log-advice", &[]);
             frame::notice(self, &params, 500, &title, &message)
         })
     }
@@ -88,7 +88,7 @@ impl SearchSite {
 
     fn missing(&self, params: &SearchParams) -> HttpReply {
         let title = params.lang.text("page-not-found", &[]);
-        let message = params.lang.text("search-here-or-go-to", &[]);
+        let message = params.lang.text("not-found-advice", &[]);
         frame::notice(self, params, 404, &title, &message)
     }
 

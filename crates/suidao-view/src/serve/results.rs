@@ -19,14 +19,14 @@ pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply
     let pages = (answer.pages as usize).div_ceil(PER_PAGE).clamp(1, MAX_PAGES);
     if params.page > pages {
         let title = language.text("no-more-results", &[]);
-        let message = language.text("go-back-to-the-first", &[]);
+        let message = language.text("no-more-results-advice", &[]);
         return Ok(frame::notice(site, params, 404, &title, &message));
     }
     let numbers: [Value; 2] = [answer.pages.into(), params.q.as_str().into()];
     let what = match (params.q.is_empty(), answer.pages) {
-        (true, _) => language.text("page-4", &numbers),
+        (true, _) => language.text("pages-n", &numbers),
         (false, 0) => language.text("no-page-matches", &numbers),
-        (false, _) => language.text("page-for", &numbers),
+        (false, _) => language.text("pages-for-query", &numbers),
     };
     let link = |change: &dyn Fn(&mut SearchParams)| params.with(change).link("/search");
     let mut chosen: Vec<(String, String)> = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply
 }
 
 fn relevance_label(params: &SearchParams, relevant: bool) -> String {
-    if relevant { params.lang.text("relevant-3", &[]) } else { params.lang.text("off-topic-2", &[]) }
+    if relevant { params.lang.text("relevant-heading", &[]) } else { params.lang.text("off-topic-heading", &[]) }
 }
 
 fn describe_hit(params: &SearchParams, hit: &Hit) -> Value {
@@ -63,7 +63,7 @@ fn describe_hit(params: &SearchParams, hit: &Hit) -> Value {
             TextField::Anchors => language.text("links-to-it", &[]),
             TextField::All | TextField::Body => language.text("text", &[]),
         };
-        (language.text("in-the", &[share.words.as_str().into(), field.into()]), share.bm25)
+        (language.text("link-in-region", &[share.words.as_str().into(), field.into()]), share.bm25)
     };
     context! {
         shown => if page.title.is_empty() { Value::from(&page.url) } else { frame::marked(&hit.title()) },
@@ -100,9 +100,9 @@ fn facets(site: &SearchSite, params: &SearchParams, answer: &SearchResults) -> V
         (year.to_string(), link(&|params| params.year = (!is_chosen).then_some(year)), is_chosen, pages)
     });
     let mut groups: Vec<Group> = vec![
-        (language.text("relevance", &[]), relevance.collect()),
-        (language.text("host-2", &[]), hosts.collect()),
-        (language.text("published-2", &[]), years.collect()),
+        (language.text("relevance-heading", &[]), relevance.collect()),
+        (language.text("host-heading", &[]), hosts.collect()),
+        (language.text("published-heading", &[]), years.collect()),
     ];
     for (field, values) in &facets.extracted {
         let values = values.iter().take(MAX_FACET_VALUES).filter_map(|(value, pages)| {

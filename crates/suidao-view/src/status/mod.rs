@@ -221,7 +221,7 @@ impl Site {
             return page(200, Err(&text("type-a-url")));
         }
         let Ok(url) = CrawlUrl::parse(typed) else {
-            return page(400, Err(&text("not-a-url-write-it")));
+            return page(400, Err(&text("why-no-url")));
         };
         let directory = CrawlDirectory::new(&self.directory);
         let story = run_exclusively(&self.reading, move |is_waited_for| {
@@ -230,7 +230,7 @@ impl Site {
             Ok::<_, StoreError>(story.map(|story| (story.to_string(), story.queued_at())))
         });
         let Some(story) = story.await else {
-            return page(503, Err(&text("another-url-is-being-looked")));
+            return page(503, Err(&text("why-busy")));
         };
         match story {
             Ok(Ok(Some((mut story, queued)))) => {
@@ -242,7 +242,7 @@ impl Site {
                 }
                 page(200, Ok(&story))
             }
-            Ok(Ok(None)) => page(404, Err(&text("unknown-to-this-crawl-no"))),
+            Ok(Ok(None)) => page(404, Err(&text("why-unknown"))),
             Ok(Err(error)) => page(500, Err(&error.to_string())),
             Err(_) => page(500, Err(&text("cannot-read-the-log"))),
         }

@@ -70,12 +70,12 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
     let waiting = [thousands(hosts.waiting).into(), thousands(hosts.ready).into()];
     let figures = [
         (text("pages-per-second", 0), format!("{:.1}", now as f64 / seconds.max(1.0)), text("in-this-run", now)),
-        (text("urls-queued", 0), thousands(progress.queued), text("known", progress.known)),
-        (text("requests-in-flight", 0), thousands(*in_flight), text("not-on-disk-yet", snapshot.unwritten)),
-        (text("hosts", 0), thousands(progress.hosts_visited), text("with-relevant-pages", progress.hosts_relevant)),
-        (text("hosts-failing", 0), thousands(hosts.failing), lang.text("waiting-politeness-ready", &waiting)),
-        (text("failed-2", 0), thousands(progress.failed), text("skipped-2", progress.excluded)),
-        (text("page-data", 0), bytes(progress.bytes), text("revisits", progress.visits)),
+        (text("urls-queued", 0), thousands(progress.queued), text("known-n", progress.known)),
+        (text("requests-in-flight", 0), thousands(*in_flight), text("not-on-disk-n", snapshot.unwritten)),
+        (text("hosts", 0), thousands(progress.hosts_visited), text("with-relevant-pages-n", progress.hosts_relevant)),
+        (text("hosts-failing", 0), thousands(hosts.failing), lang.text("waiting-for-politeness", &waiting)),
+        (text("failed", 0), thousands(progress.failed), text("skipped-n", progress.excluded)),
+        (text("page-data", 0), bytes(progress.bytes), text("revisits-n", progress.visits)),
         (text("memory", 0), resident_memory().map_or_else(|| "–".to_owned(), bytes), text("of-the-process", 0)),
     ];
     let host = |host: &HostView| {
@@ -108,7 +108,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
 /// Which URLs wait for better ones, and for which.
 pub(super) fn describe(threshold: &WaitThreshold, lang: Lang) -> String {
     let values = [threshold.below, threshold.best].map(|value| format!("{value:.3}").into());
-    lang.text("waiting-crawl-spend-urls-with", &values)
+    lang.text("waiting-for-better", &values)
 }
 
 fn harvest(lines: &[HarvestLine], lang: Lang) -> Option<Value> {
@@ -132,7 +132,7 @@ fn harvest(lines: &[HarvestLine], lang: Lang) -> Option<Value> {
     let before = lines.iter().rev().nth(LATEST).copied();
     let (pages, relevant) = before.map_or((0, 0), |line| (line.pages, line.relevant));
     let summary = lang.text(
-        "harvest-rate-of-the-last",
+        "harvest-rate-moving",
         &[
             (last.pages - pages).into(),
             per_cent((last.relevant - relevant) as f64, (last.pages - pages) as f64).into(),
@@ -149,8 +149,8 @@ fn queued(url: &CrawlUrl, entry: QueueEntry) -> Value {
 fn recent(page: &RecentPage, lang: Lang) -> Value {
     let RecentPage { at, url, title, relevance, verdict, place } = page;
     let verdict = match *verdict {
-        "relevant" => lang.text("relevant-2", &[]),
-        "off topic" => lang.text("off-topic-3", &[]),
+        "relevant" => lang.text("relevant", &[]),
+        "off topic" => lang.text("off-topic", &[]),
         "on-topic listing page" => lang.text("on-topic-listing-page", &[]),
         _ => lang.text("on-topic-page-without-main", &[]),
     };

@@ -14,7 +14,7 @@ use crate::plot::{self, Along, Bar, CurveLine, Interval, LineStyle, curves, hist
 const LENGTHS: usize = 20;
 
 pub fn page(facts: &ReportFacts, lang: Lang) -> String {
-    let title = format!("suidao: {}", lang.text("crawl-for", &[facts.crawl.topic.as_str().into()]));
+    let title = format!("suidao: {}", lang.text("title-topic", &[facts.crawl.topic.as_str().into()]));
     let (published, lengths) = (&facts.published, &facts.lengths);
     let context = context! {
         // A forum crawl without a lexicon counts all pages as relevant.
@@ -42,28 +42,28 @@ pub fn page(facts: &ReportFacts, lang: Lang) -> String {
 /// Why the crawl stopped, as a sentence; an unknown name as it is.
 fn stopped(facts: &ReportFacts, lang: Lang) -> String {
     let Some(name) = &facts.crawl.stopped else {
-        return lang.text("unknown-summary-json-is-missing", &[]);
+        return lang.text("no-summary", &[]);
     };
     let Ok(stop) = serde_json::from_value::<Stop>(serde_json::Value::from(name.as_str())) else { return name.clone() };
     match stop {
-        Stop::PageLimit => lang.text("page-limit-reached", &[]),
-        Stop::FrontierEmpty => lang.text("nothing-is-left-to-fetch", &[]),
-        Stop::OnlyUnreachable => lang.text("the-remaining-hosts-fail-or", &[]),
-        Stop::BudgetSpent => lang.text("the-budget-is-used-up", &[]),
-        Stop::RelevantReached => lang.text("limit-of-relevant-pages-reached", &[]),
-        Stop::BytesReached => lang.text("limit-of-bytes-reached", &[]),
-        Stop::RequestLimit => lang.text("request-limit-reached-limits-requests", &[]),
-        Stop::TimeUp => lang.text("time-limit-of-this-run", &[]),
-        Stop::TopicExhausted => lang.text("harvest-rate-below-stop-harvest", &[]),
+        Stop::PageLimit => lang.text("stopped-pages", &[]),
+        Stop::FrontierEmpty => lang.text("stopped-empty", &[]),
+        Stop::OnlyUnreachable => lang.text("stopped-failing", &[]),
+        Stop::BudgetSpent => lang.text("stopped-budget", &[]),
+        Stop::RelevantReached => lang.text("stopped-relevant", &[]),
+        Stop::BytesReached => lang.text("stopped-bytes", &[]),
+        Stop::RequestLimit => lang.text("stopped-requests", &[]),
+        Stop::TimeUp => lang.text("stopped-minutes", &[]),
+        Stop::TopicExhausted => lang.text("stopped-harvest", &[]),
     }
 }
 
 fn fetched(facts: &ReportFacts, lang: Lang) -> String {
     match (&facts.crawl.first, &facts.crawl.last) {
         (Some(first), Some(last)) if first.get(..10) == last.get(..10) => {
-            lang.text("to", &[minute(first).into(), last.get(11..16).unwrap_or_default().into()])
+            lang.text("from-to", &[minute(first).into(), last.get(11..16).unwrap_or_default().into()])
         }
-        (Some(first), Some(last)) => lang.text("to", &[minute(first).into(), minute(last).into()]),
+        (Some(first), Some(last)) => lang.text("from-to", &[minute(first).into(), minute(last).into()]),
         _ => "–".to_owned(),
     }
 }
@@ -113,7 +113,7 @@ fn tunnels(by_hops: &[u64], lang: Lang) -> String {
     }
     let bars: Vec<Bar> = bins.iter().map(|(name, pages)| Bar { name, whole: *pages, part: *pages }).collect();
     let message: Vec<String> = bins.iter().take(6).map(|(hops, pages)| format!("{hops}: {pages}")).collect();
-    let title = lang.text("relevant-pages-by-length-of", &[message.join(", ").into()]);
+    let title = lang.text("tunnel-lengths-title", &[message.join(", ").into()]);
     histogram(&bars, &title, &lang.text("relevant-pages", &[]), None)
 }
 
@@ -123,7 +123,7 @@ fn bars(bins: &[Bin], title: &str, lang: Lang) -> String {
     let most = bins.iter().max_by_key(|bin| bin.pages);
     let message = most
         .map_or(String::new(), |bin| lang.text("maximum-at", &[thousands(bin.pages).into(), bin.name.as_str().into()]));
-    let [unit, part] = [lang.text("pages", &[]), lang.text("relevant-2", &[])];
+    let [unit, part] = [lang.text("pages", &[]), lang.text("relevant", &[])];
     histogram(&bars, &format!("{title}{message}"), &unit, Some(&part))
 }
 
