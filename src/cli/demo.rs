@@ -1,5 +1,7 @@
 //! `suidao demo`: five crawls of a generated web over real HTTP on loopback, with the code of a real crawl.
 
+mod workers;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,7 +25,7 @@ use super::{Exit, Verbosity};
 
 /// Crawl a generated web on loopback with five strategies and compare them.
 #[derive(Args)]
-#[command(after_help = "Example: suidao demo")]
+#[command(after_help = "Examples:\n  suidao demo\n  suidao demo --workers 3")]
 pub struct DemoArgs {
     /// Pages to fetch with each strategy
     #[arg(long, default_value_t = 2_000, value_name = "N", help_heading = "Limits",
@@ -32,6 +34,10 @@ pub struct DemoArgs {
     /// Random seed of the generated web
     #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Input")]
     seed: u64,
+    /// Show a cluster instead: this many workers crawl a web, and one of them is killed; needs nats-server
+    #[arg(long, value_name = "N", conflicts_with_all = ["pages", "output"],
+        value_parser = clap::value_parser!(u8).range(1..=32))]
+    workers: Option<u8>,
     /// Keep the crawls and exports in this directory [default: delete them]
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -64,6 +70,9 @@ struct Row {
 }
 
 pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
+    if let Some(workers) = args.workers {
+        return workers::run(workers.into(), args.seed, verbosity);
+    }
     let print = |text: &str| {
         infoln!(verbosity, "{text}");
     };

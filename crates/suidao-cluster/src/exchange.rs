@@ -112,9 +112,7 @@ pub(crate) async fn follow(
 }
 
 /// Removes deliveries up to a sequence, which are in the log of their partition.
-pub(crate) async fn forget(streams: &Streams, partition: u32, through: u64) {
+pub(crate) async fn forget(streams: &Streams, partition: u32, through: u64) -> Result<(), ClusterError> {
     let purge = streams.links.purge().sequence(through + 1).filter(streams.subject("links", partition));
-    if let Err(error) = purge.await {
-        tracing::debug!("links of partition {partition}: {error}");
-    }
+    purge.await.map(drop).map_err(ClusterError::engine("remove links"))
 }

@@ -17,6 +17,7 @@ use crate::assignment::Assignment;
 use crate::description::SharedCrawl;
 use crate::engine::SESSION;
 use crate::error::ClusterError;
+use crate::exchange::forget;
 use crate::leases;
 use crate::log::PartitionLog;
 use crate::session::members;
@@ -37,6 +38,8 @@ pub(crate) enum Order {
     Leave(u32),
     /// Another worker has it.
     Lost(u32),
+    /// The expected value of the best URL of the other workers.
+    Elsewhere(f32),
     /// The partition may fetch so many pages in all.
     Allow(u32, u64),
     End(End),
@@ -95,6 +98,8 @@ struct Memory {
     /// Since when sessions are missing that own a partition.
     absent: HashMap<String, Instant>,
     granted: BTreeMap<u32, u64>,
+    /// Sequences of the last deliveries removed from the engine.
+    forgotten: BTreeMap<u32, u64>,
     published: u64,
     /// The last status in which nothing was left to do.
     rest: Option<ClusterStatus>,
@@ -163,6 +168,7 @@ impl Keeper {
             self.claim(&wanted, memory).await?;
         }
         self.lease(memory).await?;
+        self.forget(memory).await?;
         self.publish(memory).await?;
         self.look_for_the_end(memory).await
     }
@@ -272,6 +278,22 @@ impl Keeper {
         Ok(())
     }
 
+    /// Removes deliveries that are in the logs of the partitions.
+    async fn forget(&self, memory: &mut Memory) -> Result<(), ClusterError> {
+        /// Deliveries that may wait.
+        const MANY: u64 = 256;
+        let own = self.own.borrow().clone();
+        for (partition, part) in own {
+            let forgotten = memory.forgotten.entry(partition).or_default();
+            let due = part.links >= *forgotten + MANY || part.links > *forgotten && part.idle.is_some();
+            if due {
+                forget(&self.shared.streams, partition, part.links).await?;
+                *forgotten = part.links;
+            }
+        }
+        Ok(())
+    }
+
     async fn publish(&self, memory: &mut Memory) -> Result<(), ClusterError> {
         memory.published += 1;
         let partitions = self.own.borrow().clone();
@@ -286,21 +308,16 @@ impl Keeper {
         if let Some(stop) = self.goal(&now) {
             return status::set_end(&self.shared, Some(End::Done(stop))).await;
         }
+        self.order(Order::Elsewhere(now.best_elsewhere(&self.worker)));
         let Some(stop) = now.rest() else {
             memory.rest = None;
             return Ok(());
         };
         match &memory.rest {
+            Some(before) if !now.is_same_as(before) => memory.rest = Some(now),
+            Some(before) if now.is_newer_than(before) => status::set_end(&self.shared, Some(End::Done(stop))).await?,
+            Some(_) => {}
             None => memory.rest = Some(now),
-            Some(before) if now.is_same_as(before) => {
-                status::set_end(&self.shared, Some(End::Done(stop))).await?;
-            }
-            Some(before) => {
-                let moved = now.total() != before.total();
-                if moved {
-                    memory.rest = Some(now);
-                }
-            }
         }
         Ok(())
     }

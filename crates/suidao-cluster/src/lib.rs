@@ -17,6 +17,7 @@ mod leases;
 mod log;
 mod session;
 mod status;
+mod turns;
 pub mod worker;
 pub mod writer;
 
@@ -28,6 +29,7 @@ pub use description::{NewCrawl, SharedCrawl};
 pub use engine::NatsConnection;
 pub use error::ClusterError;
 pub use status::{ClusterStatus, End, PartitionStatus, WorkerStatus};
+pub use turns::{PATIENCE, next_turn};
 pub use worker::{WorkerJob, WorkerNews, WorkerReport, work};
 
 /// Creates a crawl on the engine, with its first seeds.

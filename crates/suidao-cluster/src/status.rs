@@ -28,8 +28,12 @@ pub struct PartitionStatus {
     pub steps: u64,
     /// Links sent to other partitions since then.
     pub sent: u64,
+    /// Sequence of the last delivery in its log.
+    pub links: u64,
     /// Why it has nothing to fetch now.
     pub idle: Option<Stop>,
+    /// Expected value of its best URL that may be requested soon.
+    pub best: Option<f32>,
 }
 
 /// What a worker publishes every second.
@@ -101,6 +105,13 @@ impl ClusterStatus {
         total
     }
 
+    /// The best URL of the other workers.
+    pub(crate) fn best_elsewhere(&self, worker: &str) -> f32 {
+        let others =
+            self.alive().filter(|(name, _)| *name != worker).flat_map(|(_, status)| status.partitions.values());
+        others.filter(|part| part.idle.is_none()).filter_map(|part| part.best).fold(0.0, f32::max)
+    }
+
     /// Partitions that a live worker reports.
     pub fn owned(&self) -> usize {
         self.alive().map(|(_, worker)| worker).map(|worker| worker.partitions.len()).sum()
@@ -124,19 +135,20 @@ impl ClusterStatus {
         Some(rest)
     }
 
-    /// Whether every worker has published at least twice since `earlier`, and no partition has moved.
+    /// Whether the same workers report the same steps of the same partitions as in `earlier`.
     pub(crate) fn is_same_as(&self, earlier: &Self) -> bool {
-        let steps =
-            |status: &WorkerStatus| status.partitions.iter().map(|(p, part)| (*p, part.steps)).collect::<Vec<_>>();
-        self.alive().count() == earlier.alive().count()
-            && self.alive().all(|(name, now)| {
-                earlier.workers.get(name).is_some_and(|before| {
-                    before.alive
-                        && before.session == now.session
-                        && now.published >= before.published + 2
-                        && steps(before) == steps(now)
-                })
-            })
+        let steps = |status: &Self| -> Vec<(String, Vec<(u32, u64)>)> {
+            let of = |worker: &WorkerStatus| worker.partitions.iter().map(|(p, part)| (*p, part.steps)).collect();
+            status.alive().map(|(_, worker)| (worker.session.clone(), of(worker))).collect()
+        };
+        steps(self) == steps(earlier)
+    }
+
+    /// Whether every worker has published at least twice since `earlier`.
+    pub(crate) fn is_newer_than(&self, earlier: &Self) -> bool {
+        self.alive().all(|(name, now)| {
+            earlier.workers.get(name).is_some_and(|before| now.published >= before.published.saturating_add(2))
+        })
     }
 }
 

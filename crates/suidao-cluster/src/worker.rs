@@ -20,16 +20,15 @@ use tokio::task::JoinHandle;
 
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
-use crate::exchange::{Arrived, Delivery, follow, forget};
+use crate::exchange::{Arrived, Delivery, follow};
 use crate::keeper::{Keeper, Order, Report, Restored};
 use crate::session::Session;
 use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
+use crate::turns::{Candidate, PATIENCE, next_turn};
 use crate::writer::{Notice, Step, Work, Writer};
 
 /// The longest time without a look at the clock.
 const TURN: Duration = Duration::from_millis(250);
-/// Deliveries in the log of a partition that may wait to be removed from the engine.
-const FORGET_EVERY: u64 = 256;
 
 /// A worker to run.
 pub struct WorkerJob {
@@ -124,7 +123,8 @@ pub async fn work(
         },
         most: config.crawl.in_flight,
         partitions: BTreeMap::new(),
-        first: 0,
+        elsewhere: 0.0,
+        last_page: now(),
         in_flight: 0,
         open: true,
         end: None,
@@ -182,6 +182,8 @@ struct Owned {
     /// It need not be asked before this time, unless something happens.
     wake: Option<Millis>,
     idle: Option<Stop>,
+    /// Expected value of its best URL and the share that one needs, when this was found out; none after a change.
+    value: Option<(Millis, Option<f32>, f64)>,
     /// It is closed as soon as nothing is in flight.
     leaving: bool,
     closing: bool,
@@ -194,10 +196,9 @@ struct Owned {
     /// Steps passed to the writer, and those of them that are settled requests, oldest first.
     steps: u64,
     unwritten: std::collections::VecDeque<bool>,
-    /// Sequence of the last delivery applied, of the last one in the log, and of the last one removed from the engine.
+    /// Sequence of the last delivery applied, and of the last one in the log.
     links: u64,
     durable: u64,
-    forgotten: u64,
     sent: u64,
     follower: JoinHandle<()>,
 }
@@ -216,8 +217,29 @@ impl Owned {
             in_flight: (self.in_flight + self.unwritten.len()) as u64,
             steps: self.steps,
             sent: self.sent,
+            links: self.durable,
             idle: self.idle,
+            best: self.value.and_then(|(_, best, _)| best),
         }
+    }
+
+    /// [`Crawl::best_value`], which changes with events and, slowly, with time.
+    fn best(&mut self, now: Millis) -> (Option<f32>, f64) {
+        /// Milliseconds for which it counts.
+        const FRESH: u64 = 250;
+        match self.value {
+            Some((at, value, share)) if now.since(at) < FRESH => (value, share),
+            _ => {
+                let (value, share) = self.crawl.best_value(now);
+                self.value = Some((now, value, share));
+                (value, share)
+            }
+        }
+    }
+
+    /// Something has happened: it is asked again.
+    fn wake_up(&mut self) {
+        (self.wake, self.idle, self.value) = (None, None, None);
     }
 }
 
@@ -236,8 +258,9 @@ struct Worker<'a> {
     /// Most requests in flight.
     most: usize,
     partitions: BTreeMap<u32, Owned>,
-    /// The partition that is asked first.
-    first: u32,
+    /// The expected value of the best URL of the other workers.
+    elsewhere: f32,
+    last_page: Instant,
     in_flight: usize,
     /// Requests may be sent.
     open: bool,
@@ -266,7 +289,7 @@ impl Worker<'_> {
         let mut said = (0, 0);
         loop {
             let wake = self.send_requests();
-            self.tidy();
+            self.close_idle();
             self.own.send_replace(self.partitions.iter().map(|(partition, own)| (*partition, own.status())).collect());
             let now = (self.partitions.len(), self.pages.0);
             if now.0 != said.0 {
@@ -290,50 +313,42 @@ impl Worker<'_> {
         }
     }
 
-    /// Sends requests as long as a partition has any, each in its turn. Returns when to ask again.
+    /// Sends requests as long as a partition has any that is good enough. Returns when to ask again.
     fn send_requests(&mut self) -> Duration {
-        let mut wake = TURN;
         if !self.open || !self.session.is_alive() {
-            return wake;
+            return TURN;
         }
-        let order: Vec<u32> =
-            self.partitions.range(self.first..).chain(self.partitions.range(..self.first)).map(|(p, _)| *p).collect();
-        loop {
-            let mut asked = false;
-            for &partition in &order {
-                if self.in_flight >= self.most {
-                    return wake;
-                }
-                let Some(own) = self.partitions.get_mut(&partition) else { continue };
-                let now = own.clock.now();
+        while self.in_flight < self.most {
+            let (mut best, mut theta, mut wake) = (self.elsewhere, 0.0, TURN);
+            let mut candidates: Vec<Candidate> = Vec::new();
+            for (partition, own) in &mut self.partitions {
                 if own.leaving || own.idle.is_some() {
                     continue;
                 }
-                if let Some(until) = own.wake.filter(|until| *until > now) {
-                    wake = wake.min(Duration::from_millis(until.since(now)));
-                    continue;
+                let now = own.clock.now();
+                let (value, share) = own.best(now);
+                (best, theta) = (best.max(value.unwrap_or(0.0)), share);
+                match own.wake.filter(|until| *until > now) {
+                    Some(until) => wake = wake.min(Duration::from_millis(until.since(now))),
+                    None => candidates.push((*partition, value)),
                 }
-                match own.crawl.next(now) {
-                    Next::Fetch(ticket) => {
-                        self.start(partition, ticket);
-                        self.first = partition + 1;
-                    }
-                    Next::Record(batch) => self.submit(partition, batch, None, false),
-                    Next::Wait(until) => {
-                        own.wake = Some(until.unwrap_or(Millis(u64::MAX)));
-                        continue;
-                    }
-                    Next::Done(stop) => {
-                        own.idle = Some(stop);
-                        continue;
-                    }
-                }
-                asked = true;
             }
-            if !asked {
-                return wake;
+            let idle = u64::try_from(now().duration_since(self.last_page).as_millis()).unwrap_or(u64::MAX);
+            let Some(partition) = next_turn(candidates, best, theta, idle) else {
+                return wake.min(Duration::from_millis(PATIENCE.saturating_sub(idle).max(1)));
+            };
+            let Some(own) = self.partitions.get_mut(&partition) else { return wake };
+            own.value = None;
+            let now = own.clock.now();
+            match own.crawl.next(now) {
+                Next::Fetch(ticket) => self.start(partition, ticket),
+                Next::Record(batch) => self.submit(partition, batch, None, false),
+                // At least a moment, so that this loop ends.
+                Next::Wait(until) => own.wake = Some(until.unwrap_or(Millis(u64::MAX)).max(now.after(1))),
+                Next::Done(stop) => own.idle = Some(stop),
             }
         }
+        TURN
     }
 
     fn start(&mut self, partition: u32, ticket: Ticket) {
@@ -365,11 +380,14 @@ impl Worker<'_> {
             return;
         };
         own.tickets -= 1;
-        (own.wake, own.idle) = (None, None);
+        own.wake_up();
         let before = own.crawl.progress();
         let at = own.clock.now();
         let batch = own.crawl.settle(ticket, outcome, delivery, at);
         let after = own.crawl.progress();
+        if after.pages > before.pages {
+            self.last_page = now();
+        }
         self.pages.0 += after.pages - before.pages;
         self.pages.1 += after.relevant - before.relevant;
         let response = fetched.map(|fetched| warc_entry(fetched, &batch));
@@ -385,7 +403,7 @@ impl Worker<'_> {
             Delivery::Links(links) => own.crawl.receive(&links, at),
         };
         own.links = sequence;
-        (own.wake, own.idle) = (None, None);
+        own.wake_up();
         // Also without events, so that the delivery is removed once it counts as applied.
         self.submit(partition, batch, None, false);
     }
@@ -402,10 +420,11 @@ impl Worker<'_> {
             Order::Allow(partition, pages) => {
                 if let Some(own) = self.partitions.get_mut(&partition) {
                     own.crawl.allow(pages.saturating_sub(own.crawl.progress().pages));
-                    (own.wake, own.idle) = (None, None);
+                    own.wake_up();
                 }
             }
             Order::Lost(partition) => self.lose(partition),
+            Order::Elsewhere(best) => self.elsewhere = best,
             Order::End(end) => {
                 self.end = Some(end);
                 self.close();
@@ -434,6 +453,7 @@ impl Worker<'_> {
             clock: MonotonicClock::start(last),
             wake: None,
             idle: None,
+            value: None,
             leaving: false,
             closing: false,
             time: self.taken,
@@ -443,7 +463,6 @@ impl Worker<'_> {
             unwritten: std::collections::VecDeque::new(),
             links,
             durable: links,
-            forgotten: links,
             sent: 0,
             follower,
         };
@@ -490,18 +509,13 @@ impl Worker<'_> {
         self.partitions.values_mut().for_each(|own| own.leaving = true);
     }
 
-    /// Closes partitions that leave and have nothing in flight, and removes deliveries that are in their logs.
-    fn tidy(&mut self) {
+    /// Closes partitions that leave and have nothing in flight.
+    fn close_idle(&mut self) {
         for (partition, own) in &mut self.partitions {
             if own.leaving && own.tickets == 0 && !own.closing {
                 own.closing = true;
                 own.follower.abort();
                 let _ = self.works.send(Work::Close(*partition));
-            }
-            if own.durable >= own.forgotten + FORGET_EVERY || own.durable > own.forgotten && own.idle.is_some() {
-                own.forgotten = own.durable;
-                let (streams, partition, through) = (self.shared.streams.clone(), *partition, own.durable);
-                tokio::spawn(async move { forget(&streams, partition, through).await });
             }
         }
     }

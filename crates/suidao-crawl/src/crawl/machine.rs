@@ -118,6 +118,13 @@ impl Crawl {
         leaving.into_iter().map(|link| SentLink::of(self.url(link.to), link, &batch.events)).collect()
     }
 
+    /// The expected value of the best URL that may be requested now or within 5 s, and the share of the best one that a
+    /// URL needs to be fetched ([`CrawlSettings::spend`]). Linear in the hosts in flight or resting.
+    pub fn best_value(&mut self, now: Millis) -> (Option<f32>, f64) {
+        let turn = self.state.counts.attempts + self.run.pages_in_flight;
+        (self.state.best_value(turn, now), self.state.theta())
+    }
+
     pub fn url(&self, id: UrlId) -> CrawlUrl {
         self.state.urls.url(id)
     }

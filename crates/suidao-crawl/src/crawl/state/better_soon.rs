@@ -34,6 +34,34 @@ impl State {
         }
     }
 
+    /// The expected value of the best URL that may be requested now or soon.
+    pub fn best_value(&mut self, turn: u64, now: Millis) -> Option<f32> {
+        self.wake(now);
+        let mut best: Option<f32> = None;
+        if let Some(head) = self.take_new(turn) {
+            best = Some(self.expected_value(head.queue_id, self.score(head)));
+            self.frontier.requeue(head);
+            self.frontier.make_ready(head.host);
+        }
+        let hosts = &self.hosts;
+        let resting = self.frontier.take_resting(|host| {
+            let host = hosts.get(host);
+            host.in_flight || !host.failing
+        });
+        for &host in &resting {
+            if !self.is_ready_soon(host, now) {
+                continue;
+            }
+            let urls = &self.urls;
+            if let Some(id) = self.frontier.best_of(host, QueueId::MAIN, |id, key| urls.get(id).is_current(key)) {
+                let value = self.expected_value(QueueId::MAIN, self.urls.get(id).entry().priority);
+                best = Some(best.map_or(value, |best| best.max(value)));
+            }
+        }
+        self.frontier.put_resting(resting);
+        best
+    }
+
     /// The best competing URL of a head whose score is current. Linear in the hosts that are in flight or rest.
     pub fn best_competitor(&mut self, head: QueueHead, now: Millis) -> Competitor {
         let theta = self.theta();

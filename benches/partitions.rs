@@ -1,0 +1,182 @@
+//! What it costs to cut a crawl into partitions, without a server: relevant pages after 500, 1,000 and 2,000 pages, as a
+//! share of one machine's, and the links that leave a partition, on the tasks of `benches/tasks.py`. Each partition is a
+//! machine that learns by itself. The partition with the best URL goes next; one request in flight, of 100 ms of virtual
+//! time. Shares are of sums over the tasks.
+//!
+//! ```text
+//! cargo bench --bench partitions -- TASKS/web.toml TASKS/web2.toml
+//! ```
+//!
+//! `SUIDAO_PARTITIONS` (4,16,64), `SUIDAO_STRATEGIES` (tunnel), `SUIDAO_TASKS` (1: every task; 3: every third).
+
+#![allow(missing_docs)] // a bench is not a library
+
+use std::path::Path;
+use std::sync::Arc;
+use std::{env, fs};
+
+use rayon::prelude::*;
+use suidao::cluster::{PATIENCE, next_turn};
+use suidao::config::Config;
+use suidao::crawl::{Crawl, Next, Partition, ResponseMeta};
+use suidao::eval::{Plan, TaskPlan};
+use suidao::live::crawl_settings;
+use suidao::model::{Batch, CrawlUrl, Event, Millis};
+use suidao::recorded::{GroundTruth, LabelledUrls, Memo, OpenedWeb, RelevanceJudge, WebName};
+use suidao::replay::{ReplaySource, TopicalWeb};
+use suidao::topic::{Lexicon, Topic};
+
+const CUTOFFS: [usize; 3] = [500, 1_000, 2_000];
+
+struct Task {
+    web: OpenedWeb,
+    topic: Topic,
+    seeds: Vec<CrawlUrl>,
+    judge: GroundTruth,
+    memo: Memo,
+}
+
+/// A partition, and what is known of its URLs.
+struct Part {
+    crawl: Crawl,
+    urls: Vec<CrawlUrl>,
+    /// Not asked before.
+    wake: Millis,
+    /// Until something arrives.
+    is_idle: bool,
+}
+
+impl Task {
+    fn new(plan: &TaskPlan, base: &Path) -> Self {
+        let path = |file: &Option<std::path::PathBuf>| base.join(file.as_ref().expect("the task names its files"));
+        let text = |file| fs::read_to_string(path(file)).expect("the file is there");
+        Self {
+            web: WebName::parse(&plan.web, base).expect("the web's name is one").open().expect("the web is there"),
+            topic: Topic::new(Lexicon::parse(&text(&plan.lexicon)).expect("the lexicon is one")),
+            seeds: text(&plan.seeds).lines().filter_map(|line| CrawlUrl::parse(line).ok()).collect(),
+            judge: GroundTruth::Truth(Arc::new(
+                LabelledUrls::read(&path(&plan.truth), plan.exclude.as_ref().map(|file| base.join(file)).as_deref())
+                    .expect("the truth is there"),
+            )),
+            memo: Memo::default(),
+        }
+    }
+
+    /// Whether each of the first 2,000 pages is relevant, and the number of links sent.
+    fn run(&self, strategy: &str, count: u32) -> (Vec<bool>, usize) {
+        let config =
+            Config::load(None, &[format!("strategy.name={strategy}")]).expect("the keys are the configuration's");
+        let source = self.memo.over(TopicalWeb { web: &*self.web.web, topic: &self.topic });
+        let part = |number| {
+            let mut settings = crawl_settings(&config, &self.topic);
+            settings.partition = (count > 1).then_some(Partition { number, count });
+            let strategy = config.strategy.build(settings.page_threshold);
+            Part { crawl: Crawl::new(settings, strategy), urls: Vec::new(), wake: Millis(0), is_idle: false }
+        };
+        let mut parts: Vec<Part> = (0..count).map(part).collect();
+        let mut judge = RelevanceJudge::new(self.judge.clone());
+        let (mut pages, mut sent, mut now, mut last_page) = (Vec::new(), 0, Millis(0), Millis(0));
+        for seed in &self.seeds {
+            let part = &mut parts[Partition::number_of(seed, count) as usize];
+            let batch = part.crawl.seed(std::slice::from_ref(seed), now);
+            note(part, &batch);
+        }
+        while pages.len() < CUTOFFS[2] {
+            let (mut best, mut theta, mut candidates) = (0.0_f32, 0.0, Vec::new());
+            for (number, part) in (0..).zip(&mut parts).filter(|(_, part)| !part.is_idle) {
+                let (value, share) = part.crawl.best_value(now);
+                (best, theta) = (best.max(value.unwrap_or(0.0)), share);
+                if part.wake <= now {
+                    candidates.push((number, value));
+                }
+            }
+            let Some(number) = next_turn(candidates, best, theta, now.since(last_page)) else {
+                let soonest = parts.iter().filter(|part| !part.is_idle && part.wake > now).map(|part| part.wake).min();
+                let patience = parts.iter().any(|part| !part.is_idle && part.wake <= now);
+                match soonest.into_iter().chain(patience.then(|| last_page.after(PATIENCE))).min() {
+                    Some(at) => now = at.max(now),
+                    None => break,
+                }
+                continue;
+            };
+            let part = &mut parts[number as usize];
+            let batch = match part.crawl.next(now) {
+                Next::Fetch(ticket) => {
+                    now = now.after(100);
+                    let outcome = source.outcome(&ticket.wanted, &ticket.url);
+                    part.crawl.settle(ticket, outcome, ResponseMeta { latency: Some(100), from: None }, now)
+                }
+                Next::Record(batch) => batch,
+                Next::Wait(until) => {
+                    part.wake = until.unwrap_or(Millis(u64::MAX));
+                    continue;
+                }
+                Next::Done(_) => {
+                    part.is_idle = true;
+                    continue;
+                }
+            };
+            note(part, &batch);
+            for event in &batch.events {
+                if let Event::PageFetched(page) = event {
+                    last_page = now;
+                    pages.extend(judge.is_relevant(&part.urls[page.id.0 as usize], page));
+                }
+            }
+            for link in part.crawl.take_leaving(&batch) {
+                sent += 1;
+                let owner = &mut parts[Partition::number_of(&link.url, count) as usize];
+                let batch = owner.crawl.receive(&[link], now);
+                note(owner, &batch);
+            }
+        }
+        (pages, sent)
+    }
+}
+
+fn note(part: &mut Part, batch: &Batch) {
+    (part.wake, part.is_idle) = (Millis(0), false);
+    part.urls.extend(batch.events.iter().filter_map(|event| match event {
+        Event::Discovered(found) => Some(found.url.clone()),
+        _ => None,
+    }));
+}
+
+fn relevant(pages: &[bool], most: usize) -> f64 {
+    pages.iter().take(most).filter(|relevant| **relevant).count() as f64
+}
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    // `cargo test --benches` passes this flag.
+    if arguments.iter().any(|argument| argument == "--test") || arguments.is_empty() {
+        return;
+    }
+    let list = |name, default: &str| -> Vec<String> {
+        env::var(name).unwrap_or_else(|_| default.to_owned()).split(',').map(str::to_owned).collect()
+    };
+    let every: usize = list("SUIDAO_TASKS", "1")[0].parse().expect("SUIDAO_TASKS is a number");
+    for file in &arguments {
+        let base = Path::new(file).parent().expect("a file is in a directory");
+        let text = fs::read_to_string(file).expect("the plan is there");
+        let plan = Plan::parse(&text).expect("the plan is one");
+        let tasks: Vec<Task> = plan.tasks.iter().step_by(every).map(|task| Task::new(task, base)).collect();
+        for strategy in list("SUIDAO_STRATEGIES", "tunnel") {
+            let runs = |count: u32| -> Vec<(Vec<bool>, usize)> {
+                tasks.par_iter().map(|task| task.run(&strategy, count)).collect()
+            };
+            let sum =
+                |runs: &[(Vec<bool>, usize)], most| runs.iter().map(|(pages, _)| relevant(pages, most)).sum::<f64>();
+            let whole = runs(1);
+            println!("{file}: {} tasks, {strategy}", tasks.len());
+            println!("{:>10}{:>8}{:>8}{:>8}{:>16}", "partitions", "500", "1,000", "2,000", "links a page");
+            for count in list("SUIDAO_PARTITIONS", "4,16,64") {
+                let parts = runs(count.parse().expect("SUIDAO_PARTITIONS are numbers"));
+                let shares = CUTOFFS.map(|most| format!("{:8.2}", sum(&parts, most) / sum(&whole, most)));
+                let sent: usize = parts.iter().map(|(_, sent)| sent).sum();
+                let pages: usize = parts.iter().map(|(pages, _)| pages.len()).sum();
+                println!("{count:>10}{}{:16.1}", shares.concat(), sent as f64 / pages as f64);
+            }
+        }
+    }
+}

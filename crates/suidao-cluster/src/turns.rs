@@ -1,0 +1,46 @@
+//! Which partition of a worker is asked next: the one with the best URL, and none if all are much worse than the best URL of
+//! the whole cluster. It is the rule of `crawl.spend` (suidao-crawl, `crawl/spend.rs`) over partitions.
+
+/// Milliseconds without a page after which the best partition is asked whatever the others have.
+pub const PATIENCE: u64 = 2_000;
+
+/// A partition that may be asked: its number, and the expected value of its best URL; none if it has none soon, and is asked
+/// for what else it has to do.
+pub(crate) type Candidate = (u32, Option<f32>);
+
+/// The partition to ask. `best` is the highest expected value of all partitions, also those that cannot be asked now;
+/// `theta` is the share of it that a URL needs; `idle` the milliseconds since the last page.
+pub fn next_turn(
+    candidates: impl IntoIterator<Item = (u32, Option<f32>)>,
+    best: f32,
+    theta: f64,
+    idle: u64,
+) -> Option<u32> {
+    let mut chosen: Option<Candidate> = None;
+    for (partition, value) in candidates {
+        let Some(own) = value else { return Some(partition) };
+        if chosen.is_none_or(|(_, other)| other.is_some_and(|other| own > other)) {
+            chosen = Some((partition, value));
+        }
+    }
+    let (partition, value) = chosen?;
+    let enough = value.is_some_and(|value| f64::from(value) >= theta * f64::from(best.min(1.0)));
+    (enough || idle >= PATIENCE).then_some(partition)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_is_asked_unless_it_is_much_worse_than_others() {
+        let candidates = [(1, Some(0.2)), (4, Some(0.4)), (7, Some(0.4))];
+        assert_eq!(next_turn(candidates, 0.4, 0.3, 0), Some(4), "the first of equals");
+        assert_eq!(next_turn(candidates, 0.9, 0.3, 0), Some(4));
+        assert_eq!(next_turn(candidates, 0.9, 0.6, 0), None);
+        assert_eq!(next_turn(candidates, 0.9, 0.6, PATIENCE), Some(4));
+        assert_eq!(next_turn(candidates, 9.0, 0.4, 0), Some(4), "nothing is worth more than a page");
+        assert_eq!(next_turn([(1, Some(0.2)), (2, None)], 0.9, 0.6, 0), Some(2));
+        assert_eq!(next_turn([], 0.9, 0.6, PATIENCE), None);
+    }
+}
