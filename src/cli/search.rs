@@ -17,10 +17,12 @@ use super::{Exit, Verbosity};
 
 /// Search the pages of a crawl.
 #[derive(Args)]
-#[command(after_help = "A query must occur as typed; if no page has it, pages with all of its words are listed, or with some.\n\
+#[command(
+    after_help = "A query must occur as typed; if no page has it, pages with all of its words are listed, or with some.\n\
     \"a phrase\"  -without  one OR another  title:x, and the conditions of --where\n\
     Extracted fields: price:<100  price:10..20  brand:x\n\n\
-    Example: suidao search ml '\"gradient descent\" -python date:2020..' --json")]
+    Example: suidao search ml '\"gradient descent\" -python date:2020..' --json"
+)]
 pub struct SearchArgs {
     /// Crawl directory; its index is created or updated first
     pub directory: PathBuf,

@@ -575,7 +575,8 @@ fn lists(stage: &Stage) {
         else {
             continue;
         };
-        let ours = name.starts_with("report") || !name.ends_with(".html");
+        // Exports have the data unchanged.
+        let ours = name.starts_with("report") || !name.ends_with(".html") && !name.starts_with("exported-");
         if path.is_dir() || !ours {
             continue;
         }

@@ -2,7 +2,7 @@
 //! ([`Partition`](suidao_crawl::crawl::Partition)), and partitions to workers ([`Assignment`]). Each partition is a machine
 //! as in a crawl on one computer; its log is a subject of NATS JetStream ([`engine`]).
 //!
-//! Start with [`worker`] (the loop), then [`keeper`] (who owns what) and [`writer`] (what is durable when).
+//! Start with [`worker`] (the loop), then [`ownership`] (who owns what) and [`writer`] (what is durable when).
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
@@ -12,9 +12,10 @@ mod description;
 pub mod engine;
 mod error;
 mod exchange;
-pub mod keeper;
 mod leases;
 mod log;
+mod owned;
+pub mod ownership;
 mod session;
 mod status;
 mod turns;

@@ -7,21 +7,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use suidao_crawl::crawl::{Crawl, Next, SentLink, Ticket};
+use suidao_crawl::crawl::{Next, SentLink, Ticket};
 use suidao_live::config::Config;
 use suidao_live::fetch::Fetcher;
 use suidao_live::live::{FetchResult, FetchTask, MonotonicClock, ParsePool, agent, warc_entry};
-use suidao_page::model::{Batch, Millis, Stop};
+use suidao_page::model::{Batch, Millis};
 use suidao_page::topic::Topic;
 use suidao_store::store::{ArchiveSettings, CrawlDirectory, StoreError, WarcArchive, WarcEntry};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
 use crate::exchange::{Arrived, Delivery, follow};
-use crate::keeper::{Keeper, Order, Report, Restored};
+use crate::owned::Owned;
+use crate::ownership::{Order, Ownership, Report, Restored};
 use crate::session::Session;
 use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
 use crate::turns::{Candidate, PATIENCE, next_turn};
@@ -90,7 +90,7 @@ pub async fn work(
     let (notices, noticed) = unbounded_channel();
     let (arrivals, arrived) = unbounded_channel();
     let (own, published) = watch::channel(BTreeMap::new());
-    let keeper = Keeper {
+    let ownership = Ownership {
         shared: shared.clone(),
         topic: Arc::clone(&job.topic),
         config: config.clone(),
@@ -107,7 +107,7 @@ pub async fn work(
         logs: BTreeMap::new(),
         sends: 0,
     };
-    let keeper = tokio::spawn(keeper.run(reported));
+    let ownership = tokio::spawn(ownership.run(reported));
     let writer = tokio::spawn(writer.run(waiting, notices));
     let (done, finished) = unbounded_channel();
     let mut worker = Worker {
@@ -141,7 +141,7 @@ pub async fn work(
     let Worker { end, pages, works, reports, left, .. } = worker;
     drop(works);
     // Both end when their senders are gone.
-    let _ = (writer.await, reports.send(Report::Leaving), keeper.await);
+    let _ = (writer.await, reports.send(Report::Leaving), ownership.await);
     let last = WorkerStatus { session: session.id.clone(), published: u64::MAX, alive: false, partitions: left };
     if let Err(error) = status::publish(shared, &job.name, &last).await {
         tracing::debug!("{error}");
@@ -173,74 +173,6 @@ fn open_archive(
         request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
     };
     WarcArchive::resume(&directory, None, settings).map_err(unusable)
-}
-
-/// A partition of this worker.
-struct Owned {
-    crawl: Crawl,
-    clock: MonotonicClock,
-    /// It need not be asked before this time, unless something happens.
-    wake: Option<Millis>,
-    idle: Option<Stop>,
-    /// Expected value of its best URL and the share that one needs, when this was found out; none after a change.
-    value: Option<(Millis, Option<f32>, f64)>,
-    /// It is closed as soon as nothing is in flight.
-    leaving: bool,
-    closing: bool,
-    /// Which time it is that this worker has it: a request of an earlier time may still come back.
-    time: u64,
-    /// Tickets that are not settled.
-    tickets: usize,
-    /// Requests in flight: tickets, and settled ones whose step is not durable.
-    in_flight: usize,
-    /// Steps passed to the writer, and those of them that are settled requests, oldest first.
-    steps: u64,
-    unwritten: std::collections::VecDeque<bool>,
-    /// Sequence of the last delivery applied, and of the last one in the log.
-    links: u64,
-    durable: u64,
-    sent: u64,
-    follower: JoinHandle<()>,
-}
-
-impl Owned {
-    fn status(&self) -> PartitionStatus {
-        let progress = self.crawl.progress();
-        PartitionStatus {
-            pages: progress.pages,
-            relevant: progress.relevant,
-            bytes: progress.bytes,
-            queued: progress.queued,
-            known: progress.known,
-            hosts_visited: progress.hosts_visited,
-            failed: progress.failed,
-            in_flight: (self.in_flight + self.unwritten.len()) as u64,
-            steps: self.steps,
-            sent: self.sent,
-            links: self.durable,
-            idle: self.idle,
-            best: self.value.and_then(|(_, best, _)| best),
-        }
-    }
-
-    /// [`Crawl::best_value`], which changes with events and, slowly, with time.
-    fn best(&mut self, now: Millis) -> (Option<f32>, f64) {
-        /// Milliseconds for which it counts.
-        const FRESH: u64 = 250;
-        match self.value {
-            Some((at, value, share)) if now.since(at) < FRESH => (value, share),
-            _ => {
-                let (value, share) = self.crawl.best_value(now);
-                self.value = Some((now, value, share));
-                (value, share)
-            }
-        }
-    }
-
-    /// Something has happened: it is asked again.
-    fn wake_up(&mut self) {
-        (self.wake, self.idle, self.value) = (None, None, None);
-    }
 }
 
 /// What reaches the loop.

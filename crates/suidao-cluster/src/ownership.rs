@@ -30,7 +30,7 @@ const STEADY: u32 = 4;
 /// Partitions restored at a time.
 const CLAIMS: usize = 8;
 
-/// What the keeper tells its worker.
+/// What it tells its worker.
 pub(crate) enum Order {
     /// It owns this partition now.
     Take(Box<Restored>),
@@ -46,7 +46,7 @@ pub(crate) enum Order {
     Failed(ClusterError),
 }
 
-/// What the worker tells its keeper.
+/// What the worker tells it.
 pub(crate) enum Report {
     /// The partition is closed.
     Closed(u32),
@@ -75,7 +75,7 @@ struct Owner {
     session: Option<String>,
 }
 
-pub(crate) struct Keeper {
+pub(crate) struct Ownership {
     pub shared: SharedCrawl,
     pub topic: Arc<Topic>,
     pub config: Config,
@@ -86,7 +86,7 @@ pub(crate) struct Keeper {
     pub own: watch::Receiver<BTreeMap<u32, PartitionStatus>>,
 }
 
-/// What the keeper remembers between two turns.
+/// What is remembered between two turns.
 #[derive(Default)]
 struct Memory {
     /// Revisions of the owner values of its partitions.
@@ -107,7 +107,7 @@ struct Memory {
     answered: Option<Instant>,
 }
 
-impl Keeper {
+impl Ownership {
     /// Works until the worker has left, or the crawl fails.
     pub async fn run(self, mut reports: UnboundedReceiver<Report>) {
         let mut memory = Memory::default();

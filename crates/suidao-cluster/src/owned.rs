@@ -1,0 +1,78 @@
+//! A partition as its worker has it: the machine, and what is under way.
+
+use std::collections::VecDeque;
+
+use suidao_crawl::crawl::Crawl;
+use suidao_live::live::MonotonicClock;
+use suidao_page::model::{Millis, Stop};
+use tokio::task::JoinHandle;
+
+use crate::status::PartitionStatus;
+
+/// A partition of this worker.
+pub(crate) struct Owned {
+    pub crawl: Crawl,
+    pub clock: MonotonicClock,
+    /// It need not be asked before this time, unless something happens.
+    pub wake: Option<Millis>,
+    pub idle: Option<Stop>,
+    /// Expected value of its best URL and the share that one needs, when this was found out; none after a change.
+    pub value: Option<(Millis, Option<f32>, f64)>,
+    /// It is closed as soon as nothing is in flight.
+    pub leaving: bool,
+    pub closing: bool,
+    /// Which time it is that this worker has it: a request of an earlier time may still come back.
+    pub time: u64,
+    /// Tickets that are not settled.
+    pub tickets: usize,
+    /// Requests in flight: tickets, and settled ones whose step is not durable.
+    pub in_flight: usize,
+    /// Steps passed to the writer, and those of them that are settled requests, oldest first.
+    pub steps: u64,
+    pub unwritten: VecDeque<bool>,
+    /// Sequence of the last delivery applied, and of the last one in the log.
+    pub links: u64,
+    pub durable: u64,
+    pub sent: u64,
+    pub follower: JoinHandle<()>,
+}
+
+impl Owned {
+    pub fn status(&self) -> PartitionStatus {
+        let progress = self.crawl.progress();
+        PartitionStatus {
+            pages: progress.pages,
+            relevant: progress.relevant,
+            bytes: progress.bytes,
+            queued: progress.queued,
+            known: progress.known,
+            hosts_visited: progress.hosts_visited,
+            failed: progress.failed,
+            in_flight: (self.in_flight + self.unwritten.len()) as u64,
+            steps: self.steps,
+            sent: self.sent,
+            links: self.durable,
+            idle: self.idle,
+            best: self.value.and_then(|(_, best, _)| best),
+        }
+    }
+
+    /// [`Crawl::best_value`], which changes with events and, slowly, with time.
+    pub fn best(&mut self, now: Millis) -> (Option<f32>, f64) {
+        /// Milliseconds for which it counts.
+        const FRESH: u64 = 250;
+        match self.value {
+            Some((at, value, share)) if now.since(at) < FRESH => (value, share),
+            _ => {
+                let (value, share) = self.crawl.best_value(now);
+                self.value = Some((now, value, share));
+                (value, share)
+            }
+        }
+    }
+
+    /// Something has happened: it is asked again.
+    pub fn wake_up(&mut self) {
+        (self.wake, self.idle, self.value) = (None, None, None);
+    }
+}
