@@ -263,9 +263,9 @@ pub(crate) fn without_secrets(urls: &str) -> String {
     let one = |url: &str| match (url.split_once("://"), url.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
         (None, Some((_, host))) => host.to_owned(),
-        _ => url.trim().to_owned(),
+        _ => url.to_owned(),
     };
-    urls.split(',').map(one).collect::<Vec<_>>().join(",")
+    urls.split(',').map(|url| one(url.trim())).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
@@ -275,9 +275,6 @@ mod tests {
     #[test]
     fn passwords_are_not_shown() {
         let urls = "nats://user:p@ss@one.example:4222, tls://t0ken@two.example,secret@three,four:4222";
-        assert_eq!(
-            without_secrets(urls),
-            "nats://one.example:4222, tls://two.example,three,four:4222".replace(", ", ",")
-        );
+        assert_eq!(without_secrets(urls), "nats://one.example:4222,tls://two.example,three,four:4222");
     }
 }
