@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use suidao::cluster::{self, End, NatsConnection, NewCrawl, SharedCrawl, WorkerJob, WorkerNews, WorkerReport};
@@ -239,6 +239,9 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
         None => rustix::system::uname().nodename().to_string_lossy().into_owned(),
     };
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    if name.is_empty() {
+        bail!("an empty name cannot name a worker; give letters, digits, hyphens or underscores with --worker");
+    }
     let report = block_on(async {
         let engine = NatsConnection::connect(&args.nats.nats).await?;
         let shared = SharedCrawl::open(&engine, &args.name).await?;

@@ -79,10 +79,14 @@ impl Cluster {
         .expect(0);
     }
 
-    fn worker(&self, name: &str, worker: &str) -> Running {
+    fn worker_command(&self, name: &str, worker: &str) -> Command {
         let mut command = self.command(&["worker", name, "--worker", worker, "--proxy", &self.stage.server.proxy()]);
-        command.arg("-o").arg(self.stage.path(worker));
-        Running::start(command)
+        command.arg("-o").arg(self.stage.path("files").join(worker));
+        command
+    }
+
+    fn worker(&self, name: &str, worker: &str) -> Running {
+        Running::start(self.worker_command(name, worker))
     }
 
     fn status(&self, name: &str) -> Value {
@@ -220,6 +224,19 @@ fn workers_wait_for_a_server_that_is_started_again() {
 }
 
 #[test]
+fn a_name_is_used_once_and_an_empty_one_never() {
+    // Long enough that the first worker is at work when the second gives up.
+    let Some(cluster) = Cluster::new(finite(), 400) else { return };
+    cluster.create("names", &["--max-pages", "300"]);
+    let first = cluster.worker("names", "same");
+    cluster.until("names", 10);
+    fails(cluster.worker_command("names", "same"), "a worker same works for this crawl already");
+    fails(cluster.worker_command("names", ""), "cannot name a worker");
+    first.end().expect(0);
+    assert_eq!(cluster.collected("names").len(), 300);
+}
+
+#[test]
 fn stop_add_and_delete() {
     let Some(cluster) = Cluster::new(finite(), 20) else { return };
     cluster.create("x", &["--max-pages", "60"]);
@@ -262,6 +279,9 @@ fn bad_input_creates_nothing() {
     fails(cluster.command(&["worker", "n", "-o", cluster.stage.path("w").to_str().unwrap()]), "no crawl n");
     run(create("n", &[])).expect(0);
     fails(create("n", &[]), "a crawl n exists");
+    // A single server cannot store three copies. What was begun is removed, so the name is free.
+    fails(create("r", &["--replicas", "3"]), "cannot store 3 copies");
+    run(create("r", &[])).expect(0);
     let without = Nats::start(&[]).unwrap();
     fails(create("n", &["--nats", &without.url()]), "JetStream off");
     let locked = Nats::start(&["-js", "--user", "me", "--pass", "secret"]).unwrap();

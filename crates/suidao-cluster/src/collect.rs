@@ -10,7 +10,8 @@ use suidao_page::model::{CrawlUrl, Event, HostId, Renumber, UrlId};
 use suidao_store::store::directory::write_own;
 use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{
-    ArchiveReader, ArchiveSettings, CrawlDirectory, Meta, Record, Store, StoreError, WarcArchive, skipped,
+    ArchiveReader, ArchiveSettings, CrawlDirectory, Meta, PartDirectory, Record, Store, StoreError, WarcArchive,
+    skipped,
 };
 
 use crate::description::SharedCrawl;
@@ -38,6 +39,14 @@ pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result
     if directory.holds_crawl() {
         return Err(StoreError::UnknownFiles(directory.root().to_owned()).into());
     }
+    let fail = || StoreError::io(directory.root(), "create it");
+    let part = PartDirectory::next_to(directory.root()).map_err(fail())?;
+    let collected = write(shared, &CrawlDirectory::new(part.path())).await?;
+    part.rename(directory.root()).map_err(fail())?;
+    Ok(collected)
+}
+
+async fn write(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<CollectedCrawl, ClusterError> {
     let (topic, config) = (shared.topic()?, shared.config()?);
     let threshold = crawl_settings(&config, &topic).page_threshold;
     let created = shared.description.created;

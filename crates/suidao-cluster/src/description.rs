@@ -77,12 +77,16 @@ impl NewCrawl {
             pages: self.config.goals().pages,
         };
         let streams = engine.create(&self.name, self.replicas).await?;
-        if let Err(error) = streams.put(KEY, &description).await {
-            // The first error counts.
-            let _ = engine.delete(&self.name).await;
-            return Err(error);
+        match streams.write(KEY, &description, 0).await {
+            Ok(Some(_)) => Ok(SharedCrawl { streams, description }),
+            // Someone else has created it at the same moment.
+            Ok(None) => Err(ClusterError::Exists(self.name.clone())),
+            Err(error) => {
+                // The first error counts.
+                let _ = engine.delete(&self.name).await;
+                Err(error)
+            }
         }
-        Ok(SharedCrawl { streams, description })
     }
 }
 

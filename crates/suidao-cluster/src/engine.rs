@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::context::{GetStreamErrorKind, PublishErrorKind};
+use async_nats::jetstream::context::{CreateStreamErrorKind, GetStreamErrorKind, PublishErrorKind};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, LastRawMessageErrorKind, StorageType, Stream};
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{ConnectErrorKind, ConnectOptions, ServerAddr};
@@ -93,6 +93,15 @@ impl NatsConnection {
         if self.find(name, "state").await?.is_some() {
             return Err(ClusterError::Exists(name.to_owned()));
         }
+        let created = self.create_streams(name, replicas).await;
+        if created.is_err() {
+            // The first error counts.
+            let _ = self.delete(name).await;
+        }
+        created
+    }
+
+    async fn create_streams(&self, name: &str, replicas: usize) -> Result<Streams, ClusterError> {
         let plain = |part: &str| Config {
             name: stream_name(name, part),
             subjects: vec![format!("suidao.{name}.{}.>", if part == "sessions" { "session" } else { part })],
@@ -104,7 +113,14 @@ impl NatsConnection {
         };
         let last = |config: Config| Config { max_messages_per_subject: 1, discard: DiscardPolicy::Old, ..config };
         let create = async |config: Config| {
-            self.context.create_stream(config).await.map_err(ClusterError::engine("create a stream"))
+            self.context.create_stream(config).await.map_err(|error| match error.kind() {
+                CreateStreamErrorKind::JetStream(why)
+                    if why.error_code() == ErrorCode::STREAM_REPLICAS_NOT_SUPPORTED =>
+                {
+                    ClusterError::Replicas(replicas)
+                }
+                _ => ClusterError::engine("create a stream")(error),
+            })
         };
         Ok(Streams {
             sessions: create(Config { max_age: SESSION, ..last(plain("sessions")) }).await?,

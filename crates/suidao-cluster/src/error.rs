@@ -26,11 +26,15 @@ pub enum ClusterError {
     Partitions(u32),
     #[error("a crawl {0} exists; use another name, or delete it first (`suidao cluster delete {0}`)")]
     Exists(String),
+    #[error(
+        "this NATS server cannot store {0} copies of a message; use --replicas 1, or join at least {0} servers to a cluster"
+    )]
+    Replicas(usize),
     #[error("there is no crawl {0} on this server; create it first (`suidao cluster create {0} ...`)")]
     Missing(String),
     #[error("the crawl {name} was created by suidao {found}, this is {own}; use the same version on all machines")]
     OtherVersion { name: String, found: String, own: &'static str },
-    #[error("a worker {0} works for this crawl already; give this one another name (--name)")]
+    #[error("a worker {0} works for this crawl already; give this one another name (--worker)")]
     WorkerExists(String),
     #[error("the crawl {name} keeps its pages in {archive}, which this machine cannot use: {source}")]
     Archive { name: String, archive: String, source: Box<StoreError> },

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::time::Duration;
 
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
@@ -32,6 +33,8 @@ const FIRST: u8 = 1;
 const LAST: u8 = 2;
 /// Bytes of a message that are not an entry's: its headers.
 const HEADERS: usize = 1_024;
+/// The longest wait for a message that is there.
+const SILENCE: Duration = Duration::from_secs(30);
 /// Maximum bytes of an entry, decompressed.
 const MAX_ENTRY: u64 = 1 << 30;
 
@@ -180,7 +183,8 @@ async fn messages(
     let config = OrderedConfig { filter_subject: subject.to_owned(), deliver_policy, ..OrderedConfig::default() };
     let consumer = stream.create_consumer(config).await.map_err(ClusterError::engine(DOING))?;
     let mut messages = consumer.messages().await.map_err(ClusterError::engine(DOING))?;
-    while let Some(message) = messages.next().await {
+    // The messages are there, so a long silence means that the server is gone.
+    while let Ok(Some(message)) = tokio::time::timeout(SILENCE, messages.next()).await {
         let message = message.map_err(ClusterError::engine(DOING))?;
         each(&message.subject, &message.payload)?;
         let sequence = message.info().map_err(ClusterError::engine(DOING))?.stream_sequence;
@@ -188,7 +192,7 @@ async fn messages(
             return Ok(sequence);
         }
     }
-    Err(ClusterError::Engine { doing: DOING, reason: "it ended early".to_owned() })
+    Err(ClusterError::Engine { doing: DOING, reason: "a message did not come".to_owned() })
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub(crate) struct Owned {
     pub links: u64,
     pub durable: u64,
     pub sent: u64,
+    /// How often it was allowed further pages.
+    pub allowed: u64,
     pub follower: JoinHandle<()>,
 }
 
@@ -48,10 +50,11 @@ impl Owned {
             known: progress.known,
             hosts_visited: progress.hosts_visited,
             failed: progress.failed,
-            in_flight: (self.in_flight + self.unwritten.len()) as u64,
+            in_flight: (self.tickets + self.unwritten.len()) as u64,
             steps: self.steps,
             sent: self.sent,
             links: self.durable,
+            allowed: self.allowed,
             idle: self.idle,
             best: self.value.and_then(|(_, best, _)| best),
         }

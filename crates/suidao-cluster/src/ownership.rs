@@ -97,7 +97,9 @@ struct Memory {
     steady: u32,
     /// Since when sessions are missing that own a partition.
     absent: HashMap<String, Instant>,
+    /// Pages that each of its partitions may fetch in all, and how often it was told so since it was taken.
     granted: BTreeMap<u32, u64>,
+    allowed: BTreeMap<u32, u64>,
     /// Sequences of the last deliveries removed from the engine.
     forgotten: BTreeMap<u32, u64>,
     published: u64,
@@ -207,9 +209,11 @@ impl Ownership {
             }
             let owner = Owner { session: Some(self.session.clone()) };
             if let Some(revision) = self.shared.streams.write(&key, &owner, revision).await? {
-                memory.owned.insert(partition, revision);
+                // If this fails, the next turn claims it again.
                 let restored = self.restore(partition).await?;
+                memory.owned.insert(partition, revision);
                 memory.granted.extend(restored.granted.map(|pages| (partition, pages)));
+                memory.allowed.remove(&partition);
                 self.order(Order::Take(Box::new(restored)));
                 claimed += 1;
                 if claimed == CLAIMS {
@@ -251,28 +255,33 @@ impl Ownership {
         }
     }
 
-    /// Leases pages to partitions that have none left, and returns those that idle ones do not use.
+    /// Leases pages to partitions that have none left, and returns those that idle ones have given up.
     async fn lease(&self, memory: &mut Memory) -> Result<(), ClusterError> {
         let Some(limit) = self.shared.description.pages else { return Ok(()) };
-        let own = self.own.borrow().clone();
-        let granted = |partition: &u32| memory.granted.get(partition).copied().unwrap_or(0);
-        let pages = |(partition, part): (&u32, &PartitionStatus)| (*partition, part.pages);
-        let wanting: Vec<(u32, u64)> =
-            own.iter().filter(|(_, part)| part.idle == Some(Stop::PageLimit)).map(pages).collect();
-        let is_idle = |part: &PartitionStatus| part.in_flight == 0 && part.idle == Some(Stop::FrontierEmpty);
-        let idle: Vec<(u32, u64)> = own
-            .iter()
-            .filter(|(partition, part)| is_idle(part) && granted(partition) > part.pages)
-            .map(pages)
-            .collect();
+        let of = |map: &BTreeMap<u32, u64>, partition: &u32| map.get(partition).copied().unwrap_or(0);
+        // The others have not heard of the last lease, so their report is outdated.
+        let own: Vec<(u32, PartitionStatus)> = self.own.borrow().iter().map(|(p, part)| (*p, part.clone())).collect();
+        let own = own.iter().filter(|(partition, part)| part.allowed == of(&memory.allowed, partition));
+        let (mut wanting, mut idle) = (Vec::new(), Vec::new());
+        for (partition, part) in own {
+            match part.idle {
+                Some(Stop::PageLimit) => wanting.push((*partition, part.pages)),
+                Some(Stop::FrontierEmpty) if of(&memory.granted, partition) > part.pages => {
+                    idle.push((*partition, part.pages));
+                }
+                _ => {}
+            }
+        }
         if wanting.is_empty() && idle.is_empty() {
             return Ok(());
         }
         let leases = leases::exchange(&self.shared.streams, limit, &wanting, &idle).await?;
-        for (partition, _) in wanting.iter().chain(&idle) {
-            let pages = leases.of(*partition);
-            if memory.granted.insert(*partition, pages) != Some(pages) {
-                self.order(Order::Allow(*partition, pages));
+        for (partition, pages) in wanting.iter().chain(&idle) {
+            let granted = leases.of(*partition);
+            memory.granted.insert(*partition, granted);
+            if granted > *pages {
+                *memory.allowed.entry(*partition).or_default() += 1;
+                self.order(Order::Allow(*partition, granted));
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! What workers publish about their partitions, and what a person asks for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,7 @@ pub struct PartitionStatus {
     pub known: u64,
     pub hosts_visited: u64,
     pub failed: u64,
+    /// Requests in flight, and steps that are not in its log yet.
     pub in_flight: u64,
     /// Steps in its log since its worker took it.
     pub steps: u64,
@@ -30,13 +31,15 @@ pub struct PartitionStatus {
     pub sent: u64,
     /// Sequence of the last delivery in its log.
     pub links: u64,
-    /// Why it has nothing to fetch now.
+    /// How often it was allowed further pages.
+    pub allowed: u64,
+    /// Why it has nothing to fetch now. If its queue is empty, it has given up the pages that it may still fetch.
     pub idle: Option<Stop>,
     /// Expected value of its best URL that may be requested soon.
     pub best: Option<f32>,
 }
 
-/// What a worker publishes every second.
+/// What a worker publishes twice a second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerStatus {
     pub session: String,
@@ -112,9 +115,9 @@ impl ClusterStatus {
         others.filter(|part| part.idle.is_none()).filter_map(|part| part.best).fold(0.0, f32::max)
     }
 
-    /// Partitions that a live worker reports.
+    /// Partitions that a live worker reports. After a takeover two may report the same one for a moment.
     pub fn owned(&self) -> usize {
-        self.alive().map(|(_, worker)| worker).map(|worker| worker.partitions.len()).sum()
+        self.alive().flat_map(|(_, worker)| worker.partitions.keys()).collect::<BTreeSet<_>>().len()
     }
 
     /// If no partition has anything to fetch and no link waits: why. It may be outdated, as reports are; it is true if two

@@ -11,7 +11,7 @@ use suidao_crawl::crawl::{Next, SentLink, Ticket};
 use suidao_live::config::Config;
 use suidao_live::fetch::Fetcher;
 use suidao_live::live::{FetchResult, FetchTask, MonotonicClock, ParsePool, agent, warc_entry};
-use suidao_page::model::{Batch, Millis};
+use suidao_page::model::{Batch, Millis, Stop};
 use suidao_page::topic::Topic;
 use suidao_store::store::{ArchiveSettings, CrawlDirectory, StoreError, WarcArchive, WarcEntry};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -250,6 +250,7 @@ impl Worker<'_> {
         if !self.open || !self.session.is_alive() {
             return TURN;
         }
+        let is_limited = self.shared.description.pages.is_some();
         while self.in_flight < self.most {
             let (mut best, mut theta, mut wake) = (self.elsewhere, 0.0, TURN);
             let mut candidates: Vec<Candidate> = Vec::new();
@@ -277,7 +278,13 @@ impl Worker<'_> {
                 Next::Record(batch) => self.submit(partition, batch, None, false),
                 // At least a moment, so that this loop ends.
                 Next::Wait(until) => own.wake = Some(until.unwrap_or(Millis(u64::MAX)).max(now.after(1))),
-                Next::Done(stop) => own.idle = Some(stop),
+                Next::Done(stop) => {
+                    own.idle = Some(stop);
+                    if stop == Stop::FrontierEmpty && is_limited {
+                        // It gives up what it may still fetch: others may get it.
+                        own.crawl.allow(0);
+                    }
+                }
             }
         }
         TURN
@@ -351,6 +358,7 @@ impl Worker<'_> {
             }
             Order::Allow(partition, pages) => {
                 if let Some(own) = self.partitions.get_mut(&partition) {
+                    own.allowed += 1;
                     own.crawl.allow(pages.saturating_sub(own.crawl.progress().pages));
                     own.wake_up();
                 }
@@ -396,6 +404,7 @@ impl Worker<'_> {
             links,
             durable: links,
             sent: 0,
+            allowed: 0,
             follower,
         };
         self.partitions.insert(partition, own);

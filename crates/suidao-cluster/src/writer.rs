@@ -82,15 +82,20 @@ impl Writer {
         let (mut steps, mut closed) = (Vec::new(), Vec::new());
         for work in group {
             match work {
-                Work::Open(partition, log) => drop(self.logs.insert(partition, log)),
+                Work::Open(partition, log) => {
+                    // Steps from before it was lost do not belong into the log as it is now.
+                    steps.retain(|step: &Step| step.partition != partition);
+                    self.logs.insert(partition, log);
+                }
                 Work::Step(step) if self.logs.contains_key(&step.partition) => steps.push(step),
                 // It was fenced off.
                 Work::Step(_) => {}
                 Work::Close(partition) => closed.push(partition),
             }
         }
-        self.send_links(&steps).await?;
+        let leaving: Vec<SentLink> = steps.iter_mut().flat_map(|step| std::mem::take(&mut step.leaving)).collect();
         let entries = tokio::task::block_in_place(|| self.archive(steps)).map_err(|error| error.to_string())?;
+        self.send_links(&leaving).await?;
         let streams = &self.streams;
         let appends =
             self.logs.iter_mut().filter_map(|(partition, log)| Some((*partition, log, entries.get(partition)?)));
@@ -118,10 +123,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Sends the links of steps; all are stored on return.
-    async fn send_links(&mut self, steps: &[Step]) -> Result<(), String> {
-        let leaving: Vec<SentLink> = steps.iter().flat_map(|step| step.leaving.iter().cloned()).collect();
-        let deliveries = deal_links(&leaving, self.partitions);
+    /// Sends links; all are stored on return.
+    async fn send_links(&mut self, leaving: &[SentLink]) -> Result<(), String> {
+        let deliveries = deal_links(leaving, self.partitions);
         self.sends += 1;
         let id = format!("{}-{}", self.session, self.sends);
         send_patiently(&self.streams, &deliveries, &id).await
