@@ -34,8 +34,9 @@ pub(crate) struct Owned {
     pub links: u64,
     pub durable: u64,
     pub sent: u64,
-    /// How often it was allowed further pages.
+    /// How often it was allowed further pages, and whether it has given up since what it may still fetch.
     pub allowed: u64,
+    pub gave_up: bool,
     pub follower: JoinHandle<()>,
 }
 
@@ -55,6 +56,7 @@ impl Owned {
             sent: self.sent,
             links: self.durable,
             allowed: self.allowed,
+            gave_up: self.gave_up,
             idle: self.idle,
             best: self.value.and_then(|(_, best, _)| best),
         }
@@ -72,6 +74,12 @@ impl Owned {
                 (value, share)
             }
         }
+    }
+
+    /// Whether it has nothing to fetch now or soon, so that others may have the pages that it was allowed.
+    pub fn has_no_use_for_pages(&self, now: Millis) -> bool {
+        let waits = self.wake.is_some_and(|until| until > now) && matches!(self.value, Some((_, None, _)));
+        self.tickets == 0 && (self.idle == Some(Stop::FrontierEmpty) || waits)
     }
 
     /// Something has happened: it is asked again.

@@ -255,7 +255,7 @@ impl Ownership {
         }
     }
 
-    /// Leases pages to partitions that have none left, and returns those that idle ones have given up.
+    /// Leases pages to partitions that have none left and could fetch, and returns those that others have given up.
     async fn lease(&self, memory: &mut Memory) -> Result<(), ClusterError> {
         let Some(limit) = self.shared.description.pages else { return Ok(()) };
         let of = |map: &BTreeMap<u32, u64>, partition: &u32| map.get(partition).copied().unwrap_or(0);
@@ -264,14 +264,17 @@ impl Ownership {
         let own = own.iter().filter(|(partition, part)| part.allowed == of(&memory.allowed, partition));
         let (mut wanting, mut idle) = (Vec::new(), Vec::new());
         for (partition, part) in own {
-            match part.idle {
-                Some(Stop::PageLimit) => wanting.push((*partition, part.pages)),
-                Some(Stop::FrontierEmpty) if of(&memory.granted, partition) > part.pages => {
+            match (part.idle, part.best) {
+                (Some(Stop::PageLimit), Some(best)) => wanting.push((best, (*partition, part.pages))),
+                _ if part.gave_up && of(&memory.granted, partition) > part.pages => {
                     idle.push((*partition, part.pages));
                 }
                 _ => {}
             }
         }
+        // The best first: what is left may not be enough for all.
+        wanting.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let wanting: Vec<(u32, u64)> = wanting.into_iter().map(|(_, part)| part).collect();
         if wanting.is_empty() && idle.is_empty() {
             return Ok(());
         }
@@ -334,6 +337,9 @@ impl Ownership {
     /// The goal of the whole crawl that is reached.
     fn goal(&self, status: &ClusterStatus) -> Option<Stop> {
         let (goals, total) = (&self.config.stop, status.total());
+        if status.limit.is_some_and(|most| total.pages >= most) && total.in_flight == 0 {
+            return Some(Stop::PageLimit);
+        }
         if goals.relevant.is_some_and(|most| total.relevant >= most) {
             return Some(Stop::RelevantReached);
         }

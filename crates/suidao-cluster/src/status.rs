@@ -33,7 +33,9 @@ pub struct PartitionStatus {
     pub links: u64,
     /// How often it was allowed further pages.
     pub allowed: u64,
-    /// Why it has nothing to fetch now. If its queue is empty, it has given up the pages that it may still fetch.
+    /// It has given up the pages that it may still fetch, because its queue is empty or all its hosts wait.
+    pub gave_up: bool,
+    /// Why it has nothing to fetch now.
     pub idle: Option<Stop>,
     /// Expected value of its best URL that may be requested soon.
     pub best: Option<f32>,
@@ -75,16 +77,19 @@ pub struct ClusterStatus {
 }
 
 impl ClusterStatus {
-    /// The last report about each partition: pages only grow in number.
+    /// The last report about each partition: of a live worker, as a dead one may have lost its last pages; else the one with
+    /// the most pages.
     fn latest(&self) -> BTreeMap<u32, &PartitionStatus> {
-        let mut latest: BTreeMap<u32, &PartitionStatus> = BTreeMap::new();
-        for (partition, part) in self.workers.values().flat_map(|worker| &worker.partitions) {
-            let known = latest.entry(*partition).or_insert(part);
-            if part.pages > known.pages {
-                *known = part;
+        let mut latest: BTreeMap<u32, (bool, &PartitionStatus)> = BTreeMap::new();
+        for worker in self.workers.values() {
+            for (partition, part) in &worker.partitions {
+                let known = latest.entry(*partition).or_insert((worker.alive, part));
+                if (worker.alive, part.pages) > (known.0, known.1.pages) {
+                    *known = (worker.alive, part);
+                }
             }
         }
-        latest
+        latest.into_iter().map(|(partition, (_, part))| (partition, part)).collect()
     }
 
     fn alive(&self) -> impl Iterator<Item = (&String, &WorkerStatus)> {
@@ -120,8 +125,8 @@ impl ClusterStatus {
         self.alive().flat_map(|(_, worker)| worker.partitions.keys()).collect::<BTreeSet<_>>().len()
     }
 
-    /// If no partition has anything to fetch and no link waits: why. It may be outdated, as reports are; it is true if two
-    /// reports of every worker in a row say the same.
+    /// If no partition will ever have anything to fetch and no link waits: why. It may be outdated, as reports are; it is
+    /// true if two reports of every worker in a row say the same.
     pub(crate) fn rest(&self) -> Option<Stop> {
         if self.owned() < self.partitions as usize || self.waiting_links > 0 {
             return None;
@@ -129,7 +134,8 @@ impl ClusterStatus {
         let mut rest = Stop::FrontierEmpty;
         for part in self.alive().flat_map(|(_, worker)| worker.partitions.values()) {
             match part.idle {
-                None => return None,
+                // It waits for further pages, or its hosts do.
+                None | Some(Stop::PageLimit) => return None,
                 Some(_) if part.in_flight > 0 => return None,
                 Some(Stop::FrontierEmpty) => {}
                 Some(other) => rest = other,

@@ -222,6 +222,7 @@ impl Worker<'_> {
         loop {
             let wake = self.send_requests();
             self.close_idle();
+            self.give_up_pages();
             self.own.send_replace(self.partitions.iter().map(|(partition, own)| (*partition, own.status())).collect());
             let now = (self.partitions.len(), self.pages.0);
             if now.0 != said.0 {
@@ -250,16 +251,18 @@ impl Worker<'_> {
         if !self.open || !self.session.is_alive() {
             return TURN;
         }
-        let is_limited = self.shared.description.pages.is_some();
         while self.in_flight < self.most {
             let (mut best, mut theta, mut wake) = (self.elsewhere, 0.0, TURN);
             let mut candidates: Vec<Candidate> = Vec::new();
             for (partition, own) in &mut self.partitions {
-                if own.leaving || own.idle.is_some() {
+                if own.leaving || own.idle == Some(Stop::FrontierEmpty) {
                     continue;
                 }
                 let now = own.clock.now();
                 let (value, share) = own.best(now);
+                if own.idle.is_some() {
+                    continue;
+                }
                 (best, theta) = (best.max(value.unwrap_or(0.0)), share);
                 match own.wake.filter(|until| *until > now) {
                     Some(until) => wake = wake.min(Duration::from_millis(until.since(now))),
@@ -278,13 +281,7 @@ impl Worker<'_> {
                 Next::Record(batch) => self.submit(partition, batch, None, false),
                 // At least a moment, so that this loop ends.
                 Next::Wait(until) => own.wake = Some(until.unwrap_or(Millis(u64::MAX)).max(now.after(1))),
-                Next::Done(stop) => {
-                    own.idle = Some(stop);
-                    if stop == Stop::FrontierEmpty && is_limited {
-                        // It gives up what it may still fetch: others may get it.
-                        own.crawl.allow(0);
-                    }
-                }
+                Next::Done(stop) => own.idle = Some(stop),
             }
         }
         TURN
@@ -359,6 +356,7 @@ impl Worker<'_> {
             Order::Allow(partition, pages) => {
                 if let Some(own) = self.partitions.get_mut(&partition) {
                     own.allowed += 1;
+                    own.gave_up = false;
                     own.crawl.allow(pages.saturating_sub(own.crawl.progress().pages));
                     own.wake_up();
                 }
@@ -405,6 +403,7 @@ impl Worker<'_> {
             durable: links,
             sent: 0,
             allowed: 0,
+            gave_up: false,
             follower,
         };
         self.partitions.insert(partition, own);
@@ -448,6 +447,20 @@ impl Worker<'_> {
     fn close(&mut self) {
         self.open = false;
         self.partitions.values_mut().for_each(|own| own.leaving = true);
+    }
+
+    /// Partitions that have no use for the pages that they may still fetch give them up, so that others get them.
+    fn give_up_pages(&mut self) {
+        if self.shared.description.pages.is_none() {
+            return;
+        }
+        for own in self.partitions.values_mut() {
+            let now = own.clock.now();
+            if !own.gave_up && own.has_no_use_for_pages(now) {
+                own.gave_up = true;
+                own.crawl.allow(0);
+            }
+        }
     }
 
     /// Closes partitions that leave and have nothing in flight.
