@@ -11,30 +11,22 @@
 
 #![allow(missing_docs)] // a bench is not a library
 
-use std::path::Path;
-use std::sync::Arc;
-use std::{env, fs};
+#[path = "recorded_task.rs"]
+mod recorded_task;
+
+use std::env;
 
 use rayon::prelude::*;
+use recorded_task::{Task, plan};
 use suidao::cluster::{PATIENCE, next_turn};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Next, Partition, ResponseMeta};
-use suidao::eval::{Plan, TaskPlan};
 use suidao::live::crawl_settings;
 use suidao::model::{Batch, CrawlUrl, Event, Millis};
-use suidao::recorded::{GroundTruth, LabelledUrls, Memo, OpenedWeb, RelevanceJudge, WebName};
+use suidao::recorded::RelevanceJudge;
 use suidao::replay::{ReplaySource, TopicalWeb};
-use suidao::topic::{Lexicon, Topic};
 
 const CUTOFFS: [usize; 3] = [500, 1_000, 2_000];
-
-struct Task {
-    web: OpenedWeb,
-    topic: Topic,
-    seeds: Vec<CrawlUrl>,
-    judge: GroundTruth,
-    memo: Memo,
-}
 
 /// A partition, and what is known of its URLs.
 struct Part {
@@ -47,25 +39,12 @@ struct Part {
 }
 
 impl Task {
-    fn new(plan: &TaskPlan, base: &Path) -> Self {
-        let path = |file: &Option<std::path::PathBuf>| base.join(file.as_ref().expect("the task names its files"));
-        let text = |file| fs::read_to_string(path(file)).expect("the file is there");
-        Self {
-            web: WebName::parse(&plan.web, base).expect("the web's name is one").open().expect("the web is there"),
-            topic: Topic::new(Lexicon::parse(&text(&plan.lexicon)).expect("the lexicon is one")),
-            seeds: text(&plan.seeds).lines().filter_map(|line| CrawlUrl::parse(line).ok()).collect(),
-            judge: GroundTruth::Truth(Arc::new(
-                LabelledUrls::read(&path(&plan.truth), plan.exclude.as_ref().map(|file| base.join(file)).as_deref())
-                    .expect("the truth is there"),
-            )),
-            memo: Memo::default(),
-        }
-    }
-
     /// Whether each of the first 2,000 pages is relevant, and the number of links sent.
     fn run(&self, strategy: &str, count: u32) -> (Vec<bool>, usize) {
-        let config =
-            Config::load(None, &[format!("strategy.name={strategy}")]).expect("the keys are the configuration's");
+        let sets = ["limits.requests=1000000000000", "scope.downgrade_seeds=true", "politeness.backoff=0"];
+        let sets: Vec<String> =
+            sets.map(str::to_owned).into_iter().chain([format!("strategy.name={strategy}")]).collect();
+        let config = Config::load(None, &sets).expect("the keys are the configuration's");
         let source = self.memo.over(TopicalWeb { web: &*self.web.web, topic: &self.topic });
         let part = |number| {
             let mut settings = crawl_settings(&config, &self.topic);
@@ -157,9 +136,7 @@ fn main() {
     };
     let every: usize = list("SUIDAO_TASKS", "1")[0].parse().expect("SUIDAO_TASKS is a number");
     for file in &arguments {
-        let base = Path::new(file).parent().expect("a file is in a directory");
-        let text = fs::read_to_string(file).expect("the plan is there");
-        let plan = Plan::parse(&text).expect("the plan is one");
+        let (plan, base) = plan(file);
         let tasks: Vec<Task> = plan.tasks.iter().step_by(every).map(|task| Task::new(task, base)).collect();
         for strategy in list("SUIDAO_STRATEGIES", "tunnel") {
             let runs = |count: u32| -> Vec<(Vec<bool>, usize)> {

@@ -13,30 +13,22 @@
 
 #![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
+#[path = "recorded_task.rs"]
+mod recorded_task;
+
+use std::env;
 use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::Arc;
-use std::{env, fs};
 
 use rayon::prelude::*;
+use recorded_task::{Task, plan};
 use suidao::config::Config;
 use suidao::crawl::Crawl;
-use suidao::eval::{Plan, TaskPlan};
 use suidao::live::crawl_settings;
 use suidao::model::{CrawlUrl, Event, Millis};
-use suidao::recorded::{GroundTruth, LabelledUrls, Memo, OpenedWeb, RelevanceJudge, WebName};
+use suidao::recorded::RelevanceJudge;
 use suidao::replay::{TopicalWeb, replay_while};
-use suidao::topic::{Lexicon, Topic};
 
 const CUTOFFS: [usize; 3] = [500, 1_000, 2_000];
-
-struct Task {
-    web: OpenedWeb,
-    topic: Topic,
-    seeds: Vec<CrawlUrl>,
-    judge: GroundTruth,
-    memo: Memo,
-}
 
 #[derive(Clone, Default)]
 struct Run {
@@ -47,21 +39,6 @@ struct Run {
 }
 
 impl Task {
-    fn new(plan: &TaskPlan, base: &Path) -> Self {
-        let path = |file: &Option<std::path::PathBuf>| base.join(file.as_ref().expect("the task names its files"));
-        let text = |file| fs::read_to_string(path(file)).expect("the file is there");
-        Self {
-            web: WebName::parse(&plan.web, base).expect("the web's name is one").open().expect("the web is there"),
-            topic: Topic::new(Lexicon::parse(&text(&plan.lexicon)).expect("the lexicon is one")),
-            seeds: text(&plan.seeds).lines().filter_map(|line| CrawlUrl::parse(line).ok()).collect(),
-            judge: GroundTruth::Truth(Arc::new(
-                LabelledUrls::read(&path(&plan.truth), plan.exclude.as_ref().map(|file| base.join(file)).as_deref())
-                    .expect("the truth is there"),
-            )),
-            memo: Memo::default(),
-        }
-    }
-
     fn run(&self, sets: &[String], pages: usize) -> Run {
         let config = Config::load(None, sets).expect("the keys are the configuration's");
         let source = self.memo.over(TopicalWeb { web: &*self.web.web, topic: &self.topic });
@@ -118,8 +95,7 @@ fn main() {
     let thetas = list("SUIDAO_THETAS", "0,0.2,0.25,0.3,0.35,0.4,0.6");
     let further = list("SUIDAO_SETS", "");
     for file in &arguments {
-        let plan = Plan::parse(&fs::read_to_string(file).expect("the plan is there")).expect("the plan is one");
-        let base = Path::new(file).parent().expect("a file is in a folder");
+        let (plan, base) = plan(file);
         let tasks: Vec<Task> = plan.tasks.iter().map(|task| Task::new(task, base)).collect();
         for strategy in list("SUIDAO_STRATEGIES", "tunnel") {
             let sets = |more: &[&str]| -> Vec<String> {

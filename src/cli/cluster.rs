@@ -6,7 +6,10 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
-use suidao::cluster::{self, End, NatsConnection, NewCrawl, SharedCrawl, WorkerJob, WorkerNews, WorkerReport};
+use suidao::cluster::{
+    self, ClusterStatus, End, NatsConnection, NewCrawl, PartitionStatus, SharedCrawl, WorkerJob, WorkerNews,
+    WorkerReport,
+};
 use suidao::html::{count, thousands};
 use suidao::model::Stop;
 use suidao::store::CrawlDirectory;
@@ -156,7 +159,7 @@ pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
             if args.json {
                 outln!("{}", serde_json::to_string_pretty(&status)?);
             } else {
-                outln!("{status}");
+                outln!("{}", describe_status(&status));
             }
             Ok(Exit::Done)
         }
@@ -284,8 +287,45 @@ fn describe(report: &WorkerReport) -> String {
         thousands(report.pages),
         thousands(report.relevant)
     );
-    let all = report.status.as_ref().map_or_else(String::new, |status| format!("\n{status}"));
+    let all = report.status.as_ref().map_or_else(String::new, |status| format!("\n{}", describe_status(status)));
     format!("{why}\n{own}{all}")
+}
+
+fn describe_status(status: &ClusterStatus) -> String {
+    let total = status.total();
+    let state = match status.end {
+        Some(End::Done(stop)) => stop.reason(),
+        Some(End::Stopped) => "Stopped by `suidao cluster stop`.",
+        None if status.alive().next().is_none() => "No worker is running.",
+        None => "Running.",
+    };
+    let limit = status.limit.map_or_else(String::new, |limit| format!(" of {}", thousands(limit)));
+    let mut text = format!(
+        "{}: {state} {} of {} partitions have a worker.\n{}{limit} pages, {} relevant ({:.1}%), {} queued, {} in flight, \
+         {} links on the way",
+        status.name,
+        thousands(status.owned() as u64),
+        thousands(status.partitions.into()),
+        thousands(total.pages),
+        thousands(total.relevant),
+        100.0 * total.relevant as f64 / total.pages.max(1) as f64,
+        thousands(total.queued),
+        thousands(total.in_flight),
+        thousands(status.waiting_links),
+    );
+    for (name, worker) in &status.workers {
+        let sum = |count: fn(&PartitionStatus) -> u64| thousands(worker.partitions.values().map(count).sum());
+        text += &format!(
+            "\n  {name}{}: {} partitions, {} pages, {} relevant, {} queued, {} in flight",
+            if worker.alive { "" } else { " (left)" },
+            worker.partitions.len(),
+            sum(|part| part.pages),
+            sum(|part| part.relevant),
+            sum(|part| part.queued),
+            sum(|part| part.in_flight),
+        );
+    }
+    text
 }
 
 fn on<T>(args: &NamedArgs, ask: impl AsyncFnOnce(&NatsConnection) -> Result<T, cluster::ClusterError>) -> Result<T> {

@@ -224,6 +224,21 @@ fn workers_wait_for_a_server_that_is_started_again() {
 }
 
 #[test]
+fn hosts_that_never_answer_do_not_hold_pages_that_others_could_fetch() {
+    let Some(cluster) = Cluster::new(finite(), 0) else { return };
+    // Failing hosts wait for hours, in every partition.
+    cluster.create("dead", &["--max-pages", "200", "--set", "politeness.backoff=3600"]);
+    let dead: Vec<String> = (0..60).map(|number| format!("http://dead{number}.test/")).collect();
+    let words: Vec<&str> = ["cluster", "add", "dead"].into_iter().chain(dead.iter().map(String::as_str)).collect();
+    run(cluster.command(&words)).expect(0);
+    let workers = [cluster.worker("dead", "a"), cluster.worker("dead", "b")];
+    for worker in workers {
+        worker.end().expect(0);
+    }
+    assert_eq!(cluster.collected("dead").len(), 200);
+}
+
+#[test]
 fn a_name_is_used_once_and_an_empty_one_never() {
     // Long enough that the first worker is at work when the second gives up.
     let Some(cluster) = Cluster::new(finite(), 400) else { return };

@@ -1,7 +1,6 @@
 //! What workers publish about their partitions, and what a person asks for.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Display, Formatter};
 
 use serde::{Deserialize, Serialize};
 use suidao_page::model::Stop;
@@ -92,7 +91,7 @@ impl ClusterStatus {
         latest.into_iter().map(|(partition, (_, part))| (partition, part)).collect()
     }
 
-    fn alive(&self) -> impl Iterator<Item = (&String, &WorkerStatus)> {
+    pub fn alive(&self) -> impl Iterator<Item = (&String, &WorkerStatus)> {
         self.workers.iter().filter(|(_, worker)| worker.alive)
     }
 
@@ -199,39 +198,4 @@ pub(crate) async fn end(shared: &SharedCrawl) -> Result<Option<End>, ClusterErro
 /// Ends the crawl, or lets it go on.
 pub(crate) async fn set_end(shared: &SharedCrawl, end: Option<End>) -> Result<(), ClusterError> {
     shared.streams.put(END, &end).await
-}
-
-impl Display for ClusterStatus {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let total = self.total();
-        let state = match self.end {
-            Some(End::Done(stop)) => stop.reason().to_owned(),
-            Some(End::Stopped) => "Stopped by a person.".to_owned(),
-            None if self.alive().next().is_none() => "No worker is running.".to_owned(),
-            None => "Running.".to_owned(),
-        };
-        let limit = self.limit.map_or_else(String::new, |limit| format!(" of {limit}"));
-        let rate = 100.0 * total.relevant as f64 / total.pages.max(1) as f64;
-        writeln!(out, "{}: {state} {} of {} partitions have a worker.", self.name, self.owned(), self.partitions)?;
-        write!(
-            out,
-            "{}{limit} pages, {} relevant ({rate:.1} %), {} queued, {} in flight, {} links not delivered yet",
-            total.pages, total.relevant, total.queued, total.in_flight, self.waiting_links
-        )?;
-        for (name, worker) in &self.workers {
-            let sum = |count: fn(&PartitionStatus) -> u64| worker.partitions.values().map(count).sum::<u64>();
-            let idle = worker.partitions.values().filter(|part| part.idle.is_some()).count();
-            write!(
-                out,
-                "\n  {name}: {}{} partitions ({idle} idle), {} pages, {} relevant, {} queued, {} in flight",
-                if worker.alive { "" } else { "has left with " },
-                worker.partitions.len(),
-                sum(|part| part.pages),
-                sum(|part| part.relevant),
-                sum(|part| part.queued),
-                sum(|part| part.in_flight)
-            )?;
-        }
-        Ok(())
-    }
 }

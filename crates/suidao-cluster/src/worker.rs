@@ -430,7 +430,7 @@ impl Worker<'_> {
                 self.lose(partition);
                 let _ = self.reports.send(Report::Closed(partition));
             }
-            Notice::Failed(reason) => return Err(ClusterError::Engine { doing: "store pages", reason }),
+            Notice::Failed(error) => return Err(error),
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use suidao_store::store::{Record, StoreError, WarcArchive, WarcEntry};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use crate::engine::Streams;
+use crate::error::ClusterError;
 use crate::exchange::{Delivery, deal_links, send};
 use crate::log::{AppendFailure, LogEntry, PartitionLog};
 
@@ -49,7 +50,7 @@ pub(crate) enum Notice {
     Fenced(u32),
     Closed(u32),
     /// Nothing more is written.
-    Failed(String),
+    Failed(ClusterError),
 }
 
 pub(crate) struct Writer {
@@ -67,18 +68,18 @@ impl Writer {
     pub async fn run(mut self, mut waiting: UnboundedReceiver<Work>, notices: UnboundedSender<Notice>) {
         let mut group = Vec::new();
         while waiting.recv_many(&mut group, GROUP).await > 0 {
-            if let Err(reason) = self.write(std::mem::take(&mut group), &notices).await {
+            if let Err(error) = self.write(std::mem::take(&mut group), &notices).await {
                 // The receiver is gone only if the worker has ended.
-                let _ = notices.send(Notice::Failed(reason));
+                let _ = notices.send(Notice::Failed(error));
                 return;
             }
         }
         if let Err(error) = tokio::task::block_in_place(|| self.archive.close()) {
-            let _ = notices.send(Notice::Failed(error.to_string()));
+            let _ = notices.send(Notice::Failed(error.into()));
         }
     }
 
-    async fn write(&mut self, group: Vec<Work>, notices: &UnboundedSender<Notice>) -> Result<(), String> {
+    async fn write(&mut self, group: Vec<Work>, notices: &UnboundedSender<Notice>) -> Result<(), ClusterError> {
         let (mut steps, mut closed) = (Vec::new(), Vec::new());
         for work in group {
             match work {
@@ -94,8 +95,8 @@ impl Writer {
             }
         }
         let leaving: Vec<SentLink> = steps.iter_mut().flat_map(|step| std::mem::take(&mut step.leaving)).collect();
-        let entries = tokio::task::block_in_place(|| self.archive(steps)).map_err(|error| error.to_string())?;
-        self.send_links(&leaving).await?;
+        let entries = tokio::task::block_in_place(|| self.archive(steps))?;
+        self.send_links(&leaving).await.map_err(ClusterError::engine("store links"))?;
         let streams = &self.streams;
         let appends =
             self.logs.iter_mut().filter_map(|(partition, log)| Some((*partition, log, entries.get(partition)?)));
@@ -111,7 +112,7 @@ impl Writer {
                     fenced.push(partition);
                     Notice::Fenced(partition)
                 }
-                Err(AppendFailure::Failed(reason)) => return Err(reason),
+                Err(AppendFailure::Failed(reason)) => return Err(ClusterError::engine("store the log")(reason)),
             };
             let _ = notices.send(notice);
         }
