@@ -22,6 +22,7 @@ use super::{Exit, Verbosity, inputs};
 ///
 /// The output is a seeds file with a reason for each URL. Read it and delete what is not about the topic.
 #[derive(Args)]
+#[command(mut_arg("render", |flag| flag.hide(true)))]
 #[command(after_help = "Example: suidao seeds -m lexicons/ml.toml --crawl ml -o more-seeds.txt")]
 pub struct SeedsArgs {
     /// Lexicon of the topic
@@ -55,6 +56,9 @@ pub struct SeedsArgs {
 
 pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
     let topic = inputs::topic(&args.lexicon)?;
+    if args.network.render.is_some() {
+        bail!("--render does not apply, because `suidao seeds` fetches no pages; remove it");
+    }
     let config = args.network.load()?;
     if args.cdx.is_some() || args.search.is_some() {
         args.network.remind(&config, verbosity);

@@ -78,6 +78,14 @@ fn urls(text: &str) -> Vec<&str> {
 }
 
 #[test]
+fn pages_are_not_rendered_for_seeds() {
+    let dir = tempfile::tempdir().unwrap();
+    let err = run(seeds(dir.path(), &["--render", "always", "--search", "http://127.0.0.1:9/"])).expect(2).err;
+    assert!(err.contains("--render does not apply") && err.lines().count() == 1, "{err}");
+    assert!(!run(seeds(dir.path(), &["--help"])).expect(0).out.contains("--render"));
+}
+
+#[test]
 fn hosts_that_relevant_pages_link_to_and_nobody_visited_are_proposed() {
     let stage = Stage::new(finite(), ServerOptions::default());
     run(stage.crawl("crawl", &["--strategy", "breadth-first", "--max-pages", "6"])).expect(0);

@@ -79,7 +79,8 @@ impl Owned {
     /// Whether it has nothing to fetch now or soon, so that others may have the pages that it was allowed.
     pub fn has_no_use_for_pages(&self, now: Millis) -> bool {
         let waits = self.wake.is_some_and(|until| until > now) && matches!(self.value, Some((_, None, _)));
-        self.tickets == 0 && (self.idle == Some(Stop::FrontierEmpty) || waits)
+        let is_done = self.idle.is_some_and(|stop| stop != Stop::PageLimit);
+        self.tickets == 0 && (is_done || waits)
     }
 
     /// Something has happened: it is asked again.
