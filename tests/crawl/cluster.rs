@@ -1,5 +1,5 @@
-//! A crawl of several workers over a real NATS server on loopback: it finds what one process finds, and no fault loses a
-//! page. The web records who asked for what when.
+//! A crawl of several workers over a real NATS server on loopback: it finds what one process finds, and no fault loses
+//! a page. The web records who asked for what when.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -249,7 +249,7 @@ fn a_name_is_used_once_and_an_empty_one_never() {
     cluster.create("names", &["--max-pages", "300"]);
     let first = cluster.worker("names", "same");
     cluster.until("names", 10);
-    fails(cluster.worker_command("names", "same"), "a worker same works for this crawl already");
+    fails(cluster.worker_command("names", "same"), "a worker named same already works for this crawl");
     fails(cluster.worker_command("names", ""), "cannot name a worker");
     first.end().expect(0);
     assert_eq!(cluster.collected("names").len(), 300);

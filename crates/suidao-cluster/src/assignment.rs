@@ -1,11 +1,10 @@
 //! Which worker crawls which partition: rendezvous hashing (Thaler, Ravishankar 1998) with bounded loads (Mirrokni,
-//! Thorup, Zadimoghaddam 2018). It is stage two of the two-stage mapping (Yan et al. 2001, used by paper 004): a worker
-//! that joins or leaves moves only its share of the partitions. It depends on the names of the workers alone, so all
-//! workers that see the same members agree without a coordinator.
+//! Thorup, Zadimoghaddam 2018). A worker that joins or leaves moves only its share of the partitions. The result
+//! depends on the names of the workers alone, so all workers that see the same members agree without a coordinator.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// No worker gets more than this share of an even load, rounded up.
+/// No worker gets more than this multiple of an even load, rounded up.
 const LOAD: f64 = 1.25;
 
 /// The worker of each partition.
@@ -17,7 +16,7 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// Deals `partitions` to these workers, whose order does not matter.
+    /// Assigns partitions 0 to `partitions` - 1 to these workers, whose order does not matter.
     pub fn new(partitions: u32, workers: impl IntoIterator<Item = String>) -> Self {
         let mut workers: Vec<String> = workers.into_iter().collect();
         workers.sort();

@@ -1,4 +1,4 @@
-//! What can go wrong between a crawl and its engine.
+//! Errors of a crawl on several machines.
 
 use suidao_live::config::ConfigError;
 use suidao_live::fetch::FetcherError;
@@ -34,24 +34,24 @@ pub enum ClusterError {
     Missing(String),
     #[error("the crawl {name} was created by suidao {found}, this is {own}; use the same version on all machines")]
     OtherVersion { name: String, found: String, own: &'static str },
-    #[error("a worker {0} works for this crawl already; give this one another name (--worker)")]
+    #[error("a worker named {0} already works for this crawl; give this one another name (--worker)")]
     WorkerExists(String),
-    #[error("the crawl {name} keeps its pages in {archive}, which this machine cannot use: {source}")]
+    #[error("the crawl {name} stores its pages in {archive}, which this machine cannot use: {source}")]
     Archive { name: String, archive: String, source: Box<StoreError> },
     /// `doing` is an infinitive.
     #[error("the NATS server failed to {doing}: {reason}")]
     Engine { doing: &'static str, reason: String },
     #[error("the crawl {name}: {what}; delete it and create it again")]
     Damaged { name: String, what: String },
-    #[error("its configuration: {0}")]
+    #[error("the configuration of the crawl: {0}")]
     Config(#[from] ConfigError),
-    #[error("its lexicon: {0}")]
+    #[error("the lexicon of the crawl: {0}")]
     Lexicon(#[from] LexiconError),
     #[error(transparent)]
     Fetcher(#[from] FetcherError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("a part of the worker has stopped; please report it, and rerun the same command to go on")]
+    #[error("a part of the worker has stopped; please report it, and rerun the same command to continue")]
     Stopped,
     #[error("cannot start threads ({0}); close other programs and rerun the same command")]
     Threads(std::io::Error),
@@ -62,7 +62,7 @@ impl ClusterError {
         move |error| Self::Engine { doing, reason: error.to_string() }
     }
 
-    /// Whether the input is right and the engine or the disk failed: the command may be repeated.
+    /// Whether the input is valid and the server or the disk failed: the same command may succeed later.
     pub fn is_environment(&self) -> bool {
         match self {
             Self::Engine { .. } | Self::Threads(_) | Self::Stopped => true,

@@ -1,5 +1,6 @@
-//! Links between partitions, and seeds. They are stored before the batch that mentions them, so a sender that dies sends
-//! them again and loses none; the receiver ignores what it knows. They are removed once they are in the receiver's log.
+//! Links between partitions, and seeds. They are stored before the batch that mentions them, so a sender that dies
+//! sends them again and loses none; the receiver ignores what it knows. They are removed once they are in the
+//! receiver's log.
 
 use std::collections::BTreeMap;
 
@@ -31,8 +32,8 @@ pub(crate) struct Arrived {
 
 /// URLs in a message: each is at most 8 KB.
 const PORTION: usize = 64;
-/// Messages under way at a time.
-const UNDER_WAY: usize = 64;
+/// Messages in flight at a time.
+const IN_FLIGHT: usize = 64;
 
 impl Delivery {
     fn encode(&self) -> Result<bytes::Bytes, String> {
@@ -46,12 +47,12 @@ impl Delivery {
     }
 }
 
-/// Deals seeds to their partitions, in order.
+/// Groups seeds by partition, in order.
 pub(crate) fn deal_seeds(seeds: &[CrawlUrl], partitions: u32) -> Vec<(u32, Delivery)> {
     deal(seeds, |url| Partition::number_of(url, partitions), Delivery::Seeds)
 }
 
-/// Deals links to their partitions, in order.
+/// Groups links by partition, in order.
 pub(crate) fn deal_links(links: &[SentLink], partitions: u32) -> Vec<(u32, Delivery)> {
     deal(links, |link| Partition::number_of(&link.url, partitions), Delivery::Links)
 }
@@ -65,10 +66,11 @@ fn deal<T: Clone>(all: &[T], to: impl Fn(&T) -> u32, as_delivery: impl Fn(Vec<T>
     dealt.into_iter().flat_map(portions).collect()
 }
 
-/// Sends deliveries; all are stored on return. `id` identifies them all: if it failed, repeat it with the same.
+/// Sends deliveries; all are stored on return. After a failure call it again with the same `id`: the server ignores
+/// what it has already stored.
 pub(crate) async fn send(streams: &Streams, deliveries: &[(u32, Delivery)], id: &str) -> Result<(), String> {
     let numbered: Vec<(usize, &(u32, Delivery))> = deliveries.iter().enumerate().collect();
-    for portion in numbered.chunks(UNDER_WAY) {
+    for portion in numbered.chunks(IN_FLIGHT) {
         try_join_all(portion.iter().map(async |(number, (partition, delivery))| {
             let subject = streams.subject("links", partition);
             let stored = streams.publish(subject, delivery.encode()?, Some(&format!("{id}-{number}")), None).await;
@@ -79,7 +81,7 @@ pub(crate) async fn send(streams: &Streams, deliveries: &[(u32, Delivery)], id: 
     Ok(())
 }
 
-/// Passes the deliveries for a partition after a sequence on as they arrive, until the receiver is gone.
+/// Passes on the deliveries for a partition after a sequence as they arrive, until the receiver is gone.
 pub(crate) async fn follow(
     streams: &Streams,
     partition: u32,
@@ -111,7 +113,7 @@ pub(crate) async fn follow(
     }
 }
 
-/// Removes deliveries up to a sequence, which are in the log of their partition.
+/// Removes deliveries up to a sequence from the server. They must be in the log of their partition.
 pub(crate) async fn forget(streams: &Streams, partition: u32, through: u64) -> Result<(), ClusterError> {
     let purge = streams.links.purge().sequence(through + 1).filter(streams.subject("links", partition));
     purge.await.map(drop).map_err(ClusterError::engine("remove links"))

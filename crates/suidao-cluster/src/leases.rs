@@ -1,5 +1,6 @@
-//! The page limit of the whole crawl, dealt to the partitions in portions. One value of the engine has what each partition
-//! may fetch in all; what it has fetched is in its log. So nothing is lost or counted twice when a worker dies.
+//! The page limit of the whole crawl, leased to the partitions in portions. One value on the server holds how many
+//! pages each partition may fetch in all; how many it has fetched follows from its log. So no page of the limit is lost
+//! or counted twice when a worker dies.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +9,8 @@ use crate::error::ClusterError;
 
 /// Key of the leases.
 const KEY: &str = "leases";
-/// Largest portion.
-const MOST: u64 = 64;
+/// Largest portion, in pages.
+const MAX_PORTION: u64 = 64;
 
 /// Pages that each partition may fetch in all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,13 +24,13 @@ impl Leases {
     }
 
     /// Grants a partition that has fetched `pages` a further portion of a limit, unless it has pages left. The portion
-    /// shrinks with what is left of the limit, so that the last pages go to whoever asks.
+    /// shrinks with what is left of the limit, so that no partition holds many of the last pages.
     fn lease(&mut self, partition: u32, pages: u64, limit: u64) {
         if self.of(partition) > pages {
             return;
         }
         let left = limit.saturating_sub(self.granted.iter().sum());
-        let portion = (left / 16).clamp(1, MOST).min(left);
+        let portion = (left / 16).clamp(1, MAX_PORTION).min(left);
         self.set(partition, self.of(partition).max(pages) + portion);
     }
 
@@ -47,8 +48,8 @@ pub(crate) async fn read(streams: &Streams) -> Result<Leases, ClusterError> {
     Ok(streams.read(KEY).await?.map_or_else(Leases::default, |(leases, _)| leases))
 }
 
-/// Leases pages to partitions that have none left, and takes back what idle ones do not use. Each is given with the pages
-/// that it has fetched.
+/// Leases pages to the partitions `wanting`, and takes back what those in `idle` have not used. Each comes with the
+/// number of pages that it has fetched.
 pub(crate) async fn exchange(
     streams: &Streams,
     limit: u64,

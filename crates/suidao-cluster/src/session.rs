@@ -1,6 +1,6 @@
-//! Membership: each worker sends a heartbeat on a thread and a connection of its own, so that neither a long computation
-//! nor a full connection makes it look dead. A worker without heartbeat for [`SESSION`] is gone; it stops fetching after
-//! two thirds of that, so that nobody else has taken over yet.
+//! Membership: each worker sends a heartbeat on a thread and a connection of its own, so that neither a long
+//! computation nor a full connection makes it look dead. A worker without heartbeat for [`SESSION`] counts as gone. It
+//! stops fetching itself after two thirds of that, before another worker can take over.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use tokio::sync::oneshot;
 use crate::engine::{NatsConnection, SESSION, Streams, subjects};
 use crate::error::ClusterError;
 
-/// Between two heartbeats.
+/// Time between two heartbeats.
 const BEAT: Duration = Duration::from_millis(400);
 /// Tries to join while an earlier process of the same name may still be a member.
 const TRIES: u32 = 10;
 
 /// The heartbeat of this process.
 pub(crate) struct Session {
-    /// Of the worker: its name, a point, and a number that no other process has.
+    /// The name of the worker, a point, and a number that no other process has.
     pub id: String,
     beating: Arc<Beating>,
     end: Option<oneshot::Sender<()>>,
@@ -65,7 +65,7 @@ impl Session {
         Ok(Self { id, beating, end: Some(end), thread: Some(thread.map_err(ClusterError::Threads)?) })
     }
 
-    /// Whether this worker may send requests: others see it for another third of a session.
+    /// Whether this worker may send requests: the others count it as a member for at least another third of a session.
     pub fn is_alive(&self) -> bool {
         let sent = Duration::from_millis(self.beating.sent.load(Ordering::Relaxed));
         now().duration_since(self.beating.since).saturating_sub(sent) < SESSION * 2 / 3
@@ -120,7 +120,7 @@ async fn leave(streams: &Streams, id: &str) {
     }
 }
 
-/// The workers that are alive now: name and session, in one request.
+/// The workers that are alive now: name and session. Takes one request.
 pub(crate) async fn members(streams: &Streams) -> Result<BTreeMap<String, String>, ClusterError> {
     let mut members = BTreeMap::new();
     for id in subjects(&streams.sessions, &streams.subject("session", ""), ">").await? {

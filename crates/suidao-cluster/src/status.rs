@@ -1,4 +1,5 @@
-//! What workers publish about their partitions, and what a person asks for.
+//! What workers publish about their partitions: `suidao cluster status` shows it, and the workers find the end of the
+//! crawl by it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use crate::description::SharedCrawl;
 use crate::error::ClusterError;
 use crate::session::members;
 
-/// Key of how the crawl ended.
+/// Key of the [`End`] of the crawl.
 const END: &str = "end";
 
 /// Counts of a partition.
@@ -30,9 +31,9 @@ pub struct PartitionStatus {
     pub sent: u64,
     /// Sequence of the last delivery in its log.
     pub links: u64,
-    /// How often it was allowed further pages.
+    /// Number of times that it was allowed further pages.
     pub allowed: u64,
-    /// It has given up the pages that it may still fetch, because its queue is empty or all its hosts wait.
+    /// Whether it has given up the pages that it may still fetch, because its queue is empty or all its hosts wait.
     pub gave_up: bool,
     /// Why it has nothing to fetch now.
     pub idle: Option<Stop>,
@@ -44,7 +45,7 @@ pub struct PartitionStatus {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerStatus {
     pub session: String,
-    /// How often it was published.
+    /// Number of reports so far.
     pub published: u64,
     /// Whether it sends heartbeats.
     #[serde(skip_deserializing)]
@@ -76,8 +77,8 @@ pub struct ClusterStatus {
 }
 
 impl ClusterStatus {
-    /// The last report about each partition: of a live worker, as a dead one may have lost its last pages; else the one with
-    /// the most pages.
+    /// The last report about each partition: of a live worker, as a dead one may have lost its last pages; else the one
+    /// with the most pages.
     fn latest(&self) -> BTreeMap<u32, &PartitionStatus> {
         let mut latest: BTreeMap<u32, (bool, &PartitionStatus)> = BTreeMap::new();
         for worker in self.workers.values() {
@@ -124,8 +125,8 @@ impl ClusterStatus {
         self.alive().flat_map(|(_, worker)| worker.partitions.keys()).collect::<BTreeSet<_>>().len()
     }
 
-    /// If no partition will ever have anything to fetch and no link waits: why. It may be outdated, as reports are; it is
-    /// true if two reports of every worker in a row say the same.
+    /// Why nothing is left to do: no partition has anything to fetch, and no link waits. Reports may be outdated, so it
+    /// is certain only if two consecutive reports of every worker agree.
     pub(crate) fn rest(&self) -> Option<Stop> {
         if self.owned() < self.partitions as usize || self.waiting_links > 0 {
             return None;
@@ -133,7 +134,7 @@ impl ClusterStatus {
         let mut rest = Stop::FrontierEmpty;
         for part in self.alive().flat_map(|(_, worker)| worker.partitions.values()) {
             match part.idle {
-                // It waits for further pages, or its hosts do.
+                // It waits for its hosts, or for further pages of the limit.
                 None | Some(Stop::PageLimit) => return None,
                 Some(_) if part.in_flight > 0 => return None,
                 Some(Stop::FrontierEmpty) => {}
@@ -195,7 +196,7 @@ pub(crate) async fn end(shared: &SharedCrawl) -> Result<Option<End>, ClusterErro
     Ok(shared.streams.read::<Option<End>>(END).await?.and_then(|(end, _)| end))
 }
 
-/// Ends the crawl, or lets it go on.
+/// Ends the crawl, or with none lets it continue.
 pub(crate) async fn set_end(shared: &SharedCrawl, end: Option<End>) -> Result<(), ClusterError> {
     shared.streams.put(END, &end).await
 }

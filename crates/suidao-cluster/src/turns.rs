@@ -1,15 +1,16 @@
-//! Which partition of a worker is asked next: the one with the best URL, and none if all are much worse than the best URL of
-//! the whole cluster. It is the rule of `crawl.spend` (suidao-crawl, `crawl/spend.rs`) over partitions.
+//! Which partition of a worker is asked for its next request: the one with the best URL, but none if that is much worse
+//! than the best URL of the whole cluster. This is `crawl.spend` (suidao-crawl, `crawl/spend.rs`), applied to
+//! partitions.
 
 /// Milliseconds without a page after which the best partition is asked whatever the others have.
 pub const PATIENCE: u64 = 2_000;
 
-/// A partition that may be asked: its number, and the expected value of its best URL; none if it has none soon, and is asked
-/// for what else it has to do.
+/// A partition that may be asked: its number, and the expected value of its best URL. Without a URL that may be fetched
+/// soon it is asked first, because it may have something to record.
 pub(crate) type Candidate = (u32, Option<f32>);
 
-/// The partition to ask. `best` is the highest expected value of all partitions, also those that cannot be asked now;
-/// `theta` is the share of it that a URL needs; `idle` the milliseconds since the last page.
+/// The partition to ask. `best` is the highest expected value of all partitions of the cluster; a URL needs the share
+/// `theta` of it (`crawl.spend`), unless no page was fetched for `idle` = [`PATIENCE`] milliseconds.
 pub fn next_turn(
     candidates: impl IntoIterator<Item = (u32, Option<f32>)>,
     best: f32,

@@ -21,7 +21,7 @@ use crate::staging::Staging;
 /// Maximum number of redirects in a row.
 const HOPS: usize = 5;
 
-/// What the requests of a crawl share.
+/// State shared by all requests of a crawl.
 pub struct Shared {
     pub fetcher: Fetcher,
     pub judge: Judge,
@@ -42,7 +42,7 @@ pub struct Host {
 
 enum RobotsAccess {
     All,
-    /// Unreachable: nothing is allowed (RFC 9309, 2.3.1.4).
+    /// robots.txt is unreachable, so nothing is allowed (RFC 9309, 2.3.1.4).
     Nothing,
     Parsed(Box<Robot>),
 }
@@ -56,7 +56,7 @@ impl HttpFetchEngine for GuidedEngine {
         let requested = CrawlUrl::parse(request.url).map_err(|_| EngineError::Request)?;
         let mut url = requested.clone();
         for _ in 0..=HOPS {
-            let fetched = self.0.ask(&url).await?;
+            let fetched = self.0.fetch_when_allowed(&url).await?;
             let target = fetched.header("location").and_then(|location| url.join(location).ok());
             if let Some(target) = target.filter(|_| matches!(fetched.status, 301 | 302 | 303 | 307 | 308)) {
                 url = target;
@@ -77,7 +77,7 @@ impl HttpFetchEngine for GuidedEngine {
 
 impl Shared {
     /// Requests a URL once its host may get a request, and archives the response.
-    async fn ask(&self, url: &CrawlUrl) -> Result<Fetched, EngineError> {
+    async fn fetch_when_allowed(&self, url: &CrawlUrl) -> Result<Fetched, EngineError> {
         let host = Arc::clone(self.hosts.lock().await.entry(url.origin()).or_default());
         let mut host = host.lock().await;
         if self.robots && url.path() != "/robots.txt" {
@@ -159,7 +159,7 @@ fn engine_error(kind: FailureKind) -> EngineError {
         FailureKind::Dns => EngineError::Dns,
         FailureKind::Connect => EngineError::ConnectRefused,
         FailureKind::Status(status) => EngineError::Status(status),
-        // Refused by us: nothing to try again.
+        // Refused by suidao: a retry cannot succeed.
         other => EngineError::Other(format!("{other:?}")),
     }
 }

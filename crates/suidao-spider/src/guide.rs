@@ -1,4 +1,4 @@
-//! The guide of a spider crawl.
+//! [`Guide`]: puts suidao's fetcher, judge and archive into a spider [`Website`], and imports the responses at the end.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub enum GuideError {
     Client(reqwest::Error),
 }
 
-/// Fields of spider's configuration that show what was compiled in, and what that is.
+/// Fields that spider's configuration has only with a certain feature, and that feature.
 const FEATURES: [(&str, &str); 5] = [
     ("chrome_connection_url", "a browser (feature chrome)"),
     ("webdriver_config", "a browser (feature webdriver)"),
@@ -75,7 +75,7 @@ impl Guide {
     /// [`GuideError::Bypasses`] if a setting would make requests without the guide.
     pub fn attach(&self, website: &mut Website) -> Result<(), GuideError> {
         let configuration = &mut website.configuration;
-        let past = [
+        let bypasses = [
             (configuration.proxies.is_some() || configuration.proxies_by_kind.is_some(), "proxies"),
             (configuration.shared_queue, "a shared queue"),
             (configuration.remote_multimodal.is_some(), "a remote service"),
@@ -86,7 +86,7 @@ impl Guide {
         if let Some((_, what)) = compiled {
             return Err(GuideError::Bypasses(what));
         }
-        if let Some((_, what)) = past.into_iter().find(|(is_set, _)| *is_set) {
+        if let Some((_, what)) = bypasses.into_iter().find(|(is_set, _)| *is_set) {
             return Err(GuideError::Bypasses(what));
         }
         // Ours are in the engine; spider's own would fetch robots.txt with a client of its own, and count waiting for a

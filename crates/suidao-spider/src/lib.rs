@@ -14,7 +14,7 @@
 //!
 //! Every request goes through suidao's fetcher: private addresses are refused, sizes and times bounded, robots.txt and
 //! the delay of hosts obeyed, redirects followed hop by hop, and responses archived as they were sent. Links of a page
-//! are followed while fewer off-topic pages than `strategy.static-tunnel.k` lie between it and the last relevant one.
+//! are followed as long as at most `strategy.static-tunnel.k` off-topic pages lie in a row.
 //! The result is a crawl directory for every verb of suidao.
 //!
 //! Start with [`Guide`]; `engine` makes the requests, `judge` decides on pages, `staging` holds responses until the
