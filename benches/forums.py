@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `suidao forum` makes of forums, against breadth-first with the same number of pages: the table of docs/measurements.md.
+"""Coverage of forums by `suidao forum`, against breadth-first with the same number of pages, for docs/measurements.md.
 
   benches/forums.py --out OUT [--suidao target/release/suidao]
       [--skins discuz,phpbb,…]                       generated, served by `suidao practice --forum`
@@ -8,15 +8,15 @@
                                                      files under ROOT/hosts, served by the program SERVE as a proxy
 
 Each forum is served on loopback, `suidao forum discover` and `suidao forum crawl` run on it, then `suidao crawl
---strategy breadth-first` five links deep with as many pages as both took. Nobody's own account is believed: every
-request goes through a proxy in this program, which notes what was asked for and answers for no other host.
+--strategy breadth-first` five links deep with as many pages as both took. The counts of the programs are not used: every
+request goes through a proxy in this program, which records it and answers for no other host.
 
 A page is one of these; robots.txt and answers that lead elsewhere (3xx) are counted separately.
   home     the start page, first time
   index    a page of a board that shows a thread which no index page before it has shown, or its first page
   first    the first page of a thread, first time
   further  another page of a thread, first time
-  wasted   the rest: duplicates under another address, errors, profiles, samples, pages asked for twice
+  wasted   the rest: duplicates under another address, errors, profiles, samples, pages requested twice
 Precision, three ways: threads / all; (all - wasted) / all; threads / (all - index - further), the paper's, which
 counts a page of a board or a further page of a thread neither for nor against. Coverage: threads / threads that can
 be read without a login. A thread counts once its first page was fetched with status 200. Depth: further pages fetched
@@ -172,7 +172,7 @@ class Recorder:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def take(self):
-        """What was asked for since the last time."""
+        """The requests since the last call."""
         seen, self.seen = self.seen, []
         return seen
 

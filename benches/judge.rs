@@ -1,6 +1,7 @@
-//! Measures how well lexicons separate pages of a topic from others, on hosts that they were not learnt from, and how well
-//! scores of links predict the relevance of their targets. The truth is what authors of recorded webs filed under a topic. For each topic the hosts
-//! are split into halves; a lexicon learnt from pages of one half is tested on the other, both ways.
+//! Measures how well lexicons separate pages of a topic from others, on hosts that they were not learnt from, and how
+//! well scores of links predict the relevance of their targets. The truth is what authors of recorded webs filed under
+//! a topic. For each topic the hosts are split into halves; a lexicon learnt from pages of one half is tested on the
+//! other, both ways.
 //!
 //! ```sh
 //! cargo bench --bench judge -- SHARED WEB WEB2 [METHOD[:BACKGROUND[:SAMPLES]] ...]
@@ -8,17 +9,15 @@
 //!
 //! SHARED has `web` and `web2` with their truth; WEB and WEB2 are the unpacked webs. METHOD is `linear`, `lift`,
 //! `textrank` or `keywords` (ten words alone), followed by `+keywords` (`linear` with the words), `+labelsN` (then N
-//! labelled pages of the tested hosts near the threshold; these are not tested), `+links` (judges
-//! links).
-//! BACKGROUND is `own` (default: up to 150 pages of each host of the samples), `ownN` (N of these in total), `homeN`
-//! (the first N pages of each host, breadth first from its home page), `others` (300 pages of hosts without samples), `both`
-//! (`own` and `others`) or
-//! `none`. SAMPLES is 60 by default, at most 15 per host.
+//! labelled pages of the tested hosts near the threshold; these are not tested), `+links` (judges links). BACKGROUND is
+//! `own` (default: up to 150 pages of each host of the samples), `ownN` (N of these in total), `homeN` (the first N
+//! pages of each host, breadth first from its home page), `others` (300 pages of hosts without samples), `both` (`own`
+//! and `others`) or `none`. SAMPLES is 60 by default, at most 15 per host.
 //!
 //! Columns for pages: average precision on all pages, on documents, on documents with their tags hidden; F1 at the
 //! lexicon's threshold on documents, and the highest F1; precision and recall on documents as expected by the lexicon
-//! and as measured, both for one page in 20 on topic; precision and recall as they are. For links: average precision of a random order, of
-//! anchor, context, URL and of their sum.
+//! and as measured, both for one page in 20 on topic; precision and recall as they are. For links: average precision of
+//! a random order, of anchor, context, URL and of their sum.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, missing_docs)] // a bench may
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -138,7 +137,7 @@ fn some<T: Copy>(all: &[T], most: usize) -> Vec<T> {
     (0..taken).map(|at| all[at * all.len() / taken]).collect()
 }
 
-/// Hosts dealt into halves, those with the most pages on topic first.
+/// Hosts divided into halves, those with the most pages on topic first.
 fn halves(web: &Web, truth: &HashSet<String>) -> [Vec<String>; 2] {
     let on = |host: &String| web.hosts[host].iter().filter(|&&page| truth.contains(&web.pages[page].key)).count();
     let mut hosts: Vec<(usize, &String)> = web.hosts.keys().map(|host| (on(host), host)).collect();
@@ -262,8 +261,9 @@ impl Trial<'_> {
         learn(&samples, &background, &options).ok().map(|learnt| learnt.lexicon)
     }
 
-    /// Average precision of the scores of links, as predictors of whether the page that a link leads to is on topic: by chance,
-    /// then anchor, context, URL, and the three together. Each link of a host to a document counts once for each anchor.
+    /// Average precision of the scores of links, as predictors of whether the page that a link leads to is on topic: by
+    /// chance, then anchor, context, URL, and the three together. Each link of a host to a document counts once for
+    /// each anchor.
     fn links(&self, lexicon: Lexicon) -> Option<Vec<f64>> {
         let topic = Topic::new(lexicon);
         let by_url: HashMap<&CrawlUrl, usize> =

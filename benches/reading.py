@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Main content, ours and others', against gold texts: F1, precision and recall of tokens.
+"""Main content as suidao and others extract it, against expected texts: F1, precision and recall of tokens.
 
     benches/reading.py DATA [--suidao PATH] [--pages benches/reading.tsv] [--losses N] [--json FILE]
 
 DATA holds the recorded webs: DATA/web/hosts/HOST/... and DATA/web2/hosts/HOST/... (../shared/web, ../shared/web2).
 The pages are in reading.tsv with the CSS selectors of what a reader would keep of each (`keep`) and of what inside it
-is not meant (`drop`); both were written after looking at the page, by nobody's extractor. So the gold is
-computed when this runs and no page is kept here. A token is an ideograph, a kana or a run of letters and digits; the
+is to be removed (`drop`); both were written after looking at the page, without an extractor. So the expected text is
+computed when this runs, and no page is stored here. A token is an ideograph, a kana or a run of letters and digits; the
 measures are those of the bags of tokens, the mean over the pages. A first line that only repeats the title is left out on all
 sides. Needs lxml, cssselect; compares with what is installed of trafilatura, readability-lxml, resiliparse, gne.
 """
@@ -72,7 +72,7 @@ def gold_of(html, keep, drop):
 
 
 def without_title(text, title):
-    # Marks of list items are no text of the page.
+    # Bullets of list items are not text of the page.
     text = re.sub(r"(?m)^\s*(- |\d+\. )", "", text)
     first, _, rest = text.strip().partition("\n")
     first_line = "".join(tokens(first))

@@ -37,7 +37,7 @@ LEAST_REACHED, LEAST_LEARNT, LEAST_HOSTS = 30, 20, 3
 DRAWS, DRAWN_HOSTS, PAIRS, ATTEMPTS = 3, 8, 6, 300
 # Pages judged of a task: relevant ones, others.
 JUDGED = (300, 1500)
-# A topic nobody labelled on web 1: what a user would write down.
+# Topics without labels on web 1: keywords as a user would write them.
 KEYWORDS = {
     'algorithms': '算法 leetcode 力扣 动态规划 二叉树 排序 链表 数据结构 贪心 回溯 递归 图论 字符串 题解 刷题 二分查找 哈希表 栈 队列 '
                   '双指针 滑动窗口 深度优先搜索 广度优先搜索 dfs bfs dp 时间复杂度 空间复杂度 最短路径 并查集 线段树 前缀和 背包 洛谷 '

@@ -75,7 +75,7 @@ with open(os.path.join(OUT, "mixed.warc"), "wb") as file:
         writer.write_record(writer.create_warc_record(uri, "request", payload=io.BytesIO(), http_headers=head))
         writer.write_record(response(writer, uri, date, status, *ways(number, fields, body)))
         writer.write_record(writer.create_warc_record(uri, "metadata", payload=io.BytesIO(b"via: x\r\n"), warc_content_type="application/warc-fields"))
-        # What only a browser asks for.
+        # What only a browser requests.
         if number % 10 == 0:
             style = [("Content-Type", "text/css")]
             writer.write_record(response(writer, uri.rstrip("/") + "/style.css", date, "200 OK", style, b"p {}"))

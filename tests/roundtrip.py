@@ -159,7 +159,7 @@ def networkx():
     for node, line in zip(nodes, LINES):
         there = graph.nodes[f"n{node['node']}"]
         assert there["url"] == node["url"] == line["url"] and node["id"] == line["id"]
-        # A title that is empty is no value to networkx.
+        # networkx treats an empty title as missing.
         assert (there["title"] or "") == node["title"] == line["title"]
         assert there["relevant"] is node["relevant"] is line["relevant"]
         assert single(there["relevance"]) == node["relevance"] == single(line["relevance"])

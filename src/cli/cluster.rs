@@ -35,16 +35,24 @@ pub struct ClusterArgs {
 #[derive(Subcommand)]
 enum ClusterVerb {
     /// Create a crawl on a NATS server
+    #[command(
+        after_help = "Example: suidao cluster create ml -m lexicons/ml.toml -s seeds/ml.txt --max-pages 100000 --archive /shared/ml"
+    )]
     Create(Box<CreateArgs>),
     /// Show workers, partitions and counts
+    #[command(after_help = "Example: suidao cluster status ml")]
     Status(NamedArgs),
     /// Write a crawl directory from the pages and logs of all workers, for export, search and reports
+    #[command(after_help = "Example: suidao cluster collect ml -o ml")]
     Collect(CollectArgs),
-    /// Add seeds to a crawl, which goes on if it was done
+    /// Add seeds to a crawl; a finished crawl continues
+    #[command(after_help = "Example: suidao cluster add ml -s more-seeds.txt")]
     Add(AddArgs),
-    /// Stop all workers; the next one that starts goes on
+    /// Stop all workers; the crawl continues when a worker starts
+    #[command(after_help = "Example: suidao cluster stop ml")]
     Stop(NamedArgs),
     /// Remove a crawl from the server; its pages stay in the archive
+    #[command(after_help = "Example: suidao cluster delete ml")]
     Delete(NamedArgs),
 }
 
@@ -193,7 +201,7 @@ pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
         }
         ClusterVerb::Stop(args) => {
             on(args, async |engine| cluster::stop(engine, &args.name).await)?;
-            infoln!(verbosity, "The workers of {} stop after their requests in flight.", args.name);
+            infoln!(verbosity, "The workers of {} stop when their requests in flight are done.", args.name);
             Ok(Exit::Done)
         }
         ClusterVerb::Delete(args) => {
@@ -243,7 +251,7 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
     };
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
     if name.is_empty() {
-        bail!("an empty name cannot name a worker; give letters, digits, hyphens or underscores with --worker");
+        bail!("the name of a worker cannot be empty; give letters, digits, hyphens or underscores with --worker");
     }
     let report = block_on(async {
         let engine = NatsConnection::connect(&args.nats.nats).await?;
@@ -278,8 +286,8 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
 
 fn describe(report: &WorkerReport) -> String {
     let why = match report.end {
-        None => "Interrupted. The other workers go on; rerun the same command to join again.",
-        Some(End::Stopped) => "Stopped. Start a worker to go on.",
+        None => "Interrupted. The other workers continue; rerun the same command to join again.",
+        Some(End::Stopped) => "Stopped. Start a worker to continue.",
         Some(End::Done(stop)) => stop.reason(),
     };
     let own = format!(
@@ -302,7 +310,7 @@ fn describe_status(status: &ClusterStatus) -> String {
     let limit = status.limit.map_or_else(String::new, |limit| format!(" of {}", thousands(limit)));
     let mut text = format!(
         "{}: {state} {} of {} partitions have a worker.\n{}{limit} pages, {} relevant ({:.1}%), {} queued, {} in flight, \
-         {} links on the way",
+         {} links to deliver",
         status.name,
         thousands(status.owned() as u64),
         thousands(status.partitions.into()),

@@ -24,7 +24,7 @@ use super::{Exit, Verbosity};
 #[command(after_help = "Example: suidao evaluate ml --queries queries.txt --truth truth.txt -o evaluation")]
 pub struct EvaluateArgs {
     /// Crawl directories
-    #[arg(required = true)]
+    #[arg(required = true, value_name = "DIRECTORY")]
     pub directories: Vec<PathBuf>,
     /// File of queries, one per line [default: the first terms of the lexicon]
     #[arg(long, value_name = "FILE", help_heading = "Input")]

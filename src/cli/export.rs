@@ -47,8 +47,8 @@ pub struct ExportArgs {
     /// Rules that extract fields such as prices: the values are written under `extracted`
     #[arg(long, value_name = "FIELDS.toml", help_heading = "Output")]
     pub extract: Option<PathBuf>,
-    /// `last`: only pages that are new, changed or removed since the last export in this format or to this push URL; a day: only
-    /// pages fetched on or after it
+    /// `last`: only pages that are new, changed or removed since the last export in this format or to this push URL; a
+    /// day: only pages fetched on or after it
     #[arg(long, value_name = "last|DATE", help_heading = "Output")]
     pub since: Option<SinceFlag>,
     /// Send es-bulk rows to an Elasticsearch or OpenSearch index, such as http://host:9200/INDEX
@@ -345,7 +345,7 @@ fn shard_size(text: &str) -> Result<u64, String> {
     (size >= 64 << 10).then_some(size).ok_or_else(|| "too small; write 64KiB or more, such as 500MB".to_owned())
 }
 
-/// Runs something with a progress bar for so many pages, hidden if nobody sees it.
+/// Runs something with a progress bar over a number of pages; with -q it is hidden.
 pub fn with_progress<T>(pages: u64, verbosity: Verbosity, run: impl FnOnce(&ProgressBar) -> T) -> T {
     let bar = if verbosity.quiet { ProgressBar::hidden() } else { ProgressBar::new(pages) };
     let style = ProgressStyle::with_template("{bar:30} {human_pos}/{human_len} pages, {per_sec}, {eta} left");

@@ -19,7 +19,7 @@ const MOVED: [(&str, &str); 14] = [
     ("watch", "suidao forum crawl --watch"),
 ];
 
-/// Adds the new spelling to the error about an argument or verb that is no longer known.
+/// Adds the new spelling to the error about an argument or verb that was renamed.
 pub fn with_new_spelling<T>(parsed: Result<T, Error>) -> Result<T, Error> {
     parsed.map_err(|mut error| {
         let unknown = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand]

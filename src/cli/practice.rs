@@ -92,8 +92,8 @@ pub fn run(args: &PracticeArgs, verbosity: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Listens for Ctrl-C before the first file is written, so that whoever sees the files can stop it cleanly, but not
-/// while a web is generated.
+/// Listens for Ctrl-C before the first file is written, so that it can be stopped cleanly as soon as the files exist,
+/// but not while a web is generated.
 fn end() -> Pin<Box<dyn Future<Output = ()>>> {
     Box::pin(super::crawl::interrupts())
 }

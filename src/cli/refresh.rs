@@ -26,7 +26,8 @@ use super::screen::Screen;
 use super::summary::RunSummary;
 use super::{Exit, Verbosity, dry_run, inputs};
 
-/// Revisit the pages of a crawl that have probably changed, and fetch promising pages that they newly link to; the same command resumes a round.
+/// Revisit the pages of a crawl that have probably changed, and fetch promising pages that they newly link to; the same
+/// command resumes a round.
 #[derive(Args)]
 #[command(after_help = "Example: suidao refresh ml --requests 2000 --contact me@example.cn")]
 pub struct RefreshArgs {
@@ -39,7 +40,7 @@ pub struct RefreshArgs {
     /// Duration of the round in minutes
     #[arg(long, value_name = "M", value_parser = between(0.01, 1e6), conflicts_with = "watch", help_heading = "Limits")]
     pub minutes: Option<f64>,
-    /// Run until stopped, with so many requests spread over each day [default: 5000]
+    /// Run until stopped, with this number of requests spread over each day [default: 5000]
     #[arg(long, value_name = "REQUESTS_PER_DAY", num_args = 0..=1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub watch: Option<Option<u64>>,
     /// Share of the requests for pages that the crawl left in its queue, from 0 to 1 [default: 0]

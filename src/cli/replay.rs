@@ -61,8 +61,8 @@ pub struct ReplayArgs {
     json: bool,
 }
 
-/// Settings of a replay instead of the defaults of a live crawl: it contacts nobody, and of a recorded web most is
-/// missing.
+/// Settings of a replay instead of the defaults of a live crawl: it uses no network, and most pages are missing from a
+/// recorded web.
 pub const REPLAY_DEFAULTS: [&str; 7] = [
     "limits.requests=1000000000000",
     "scope.downgrade_seeds=true",

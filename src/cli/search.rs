@@ -18,7 +18,7 @@ use super::{Exit, Verbosity};
 /// Search the pages of a crawl.
 #[derive(Args)]
 #[command(
-    after_help = "A query must occur as typed; if no page has it, pages with all of its words are listed, or with some.\n\
+    after_help = "A query must occur as typed; if it occurs on no page, pages with all of its words are listed, else with some.\n\
     \"a phrase\"  -without  one OR another  title:x, and the conditions of --where\n\
     Extracted fields: price:<100  price:10..20  brand:x\n\n\
     Example: suidao search ml '\"gradient descent\" -python date:2020..' --json"
@@ -26,7 +26,8 @@ use super::{Exit, Verbosity};
 pub struct SearchArgs {
     /// Crawl directory; its index is created or updated first
     pub directory: PathBuf,
-    /// Query [default: all pages, most relevant first]; quote it for the shell, and put -- before it if it begins with -
+    /// Query [default: all pages, most relevant first]; quote it for the shell, and put -- before it if it begins with
+    /// -
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
     /// Rules that extract fields such as prices, for conditions such as price:<100; the index keeps them

@@ -126,7 +126,7 @@ fn archives_in_every_way_of_writing_give_the_crawl() {
         assert_eq!(summary["stopped"], "imported");
         is_a_crawl(&stage, &dir);
     }
-    // It goes on as any crawl, with nothing left to fetch but what the first crawl left too.
+    // It continues as any crawl, with nothing left to fetch except what the first crawl left.
     run(stage.crawl("plain", &BREADTH_FIRST)).expect(0);
     assert_eq!(facts(&stage.path("plain")), expected);
     // Its pages are due as those of any crawl.

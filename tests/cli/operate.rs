@@ -241,7 +241,7 @@ fn a_running_crawl_can_be_inspected() {
         command.arg("why").arg(dir).arg(&url);
         run(command)
     };
-    assert_eq!(why(&watched.stage.path("crawl")).expect(0).out.lines().next(), Some(&url[..]), "beside the crawl");
+    assert_eq!(why(&watched.stage.path("crawl")).expect(0).out.lines().next(), Some(&url[..]), "next to the crawl");
 
     for (method, path, host, status) in [
         ("GET", "/", "evil.example.com", 421),

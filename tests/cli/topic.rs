@@ -217,7 +217,7 @@ fn wrong_sources_write_nothing() {
     let stage = stage();
     fs::create_dir(stage.path("empty")).unwrap();
     fs::write(stage.path("words.txt"), "足球\tmuch\n").unwrap();
-    fs::write(stage.path("no.warc"), "this is no archive").unwrap();
+    fs::write(stage.path("no.warc"), "this is not an archive").unwrap();
     for (flag, source, expected) in [
         ("--pages", "empty", "empty"),
         ("--pages", "nowhere", "nowhere"),

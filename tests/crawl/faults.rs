@@ -178,7 +178,7 @@ fn harmed(log: &[Request]) -> BTreeMap<String, String> {
             harm("asked, and its address is private".to_owned());
         }
         if path.contains("smuggled") {
-            harm("asked for what a smuggled answer links to".to_owned());
+            harm("requested what a smuggled response links to".to_owned());
         }
         if let Some(previous) = last.insert(host, request) {
             // The server saw the previous request at its start, so the real pause is shorter than this one.

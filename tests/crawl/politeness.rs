@@ -16,7 +16,7 @@ use suidao::world::WebServer;
 /// An answer that replaces the normal one.
 type Mood = Box<dyn Fn(&CrawlUrl, &Moody) -> Option<Fetched> + Send + Sync>;
 
-/// A web with changing answers, which records when it was asked for what.
+/// A web with changing answers, which records its requests and their times.
 struct Moody {
     web: TextWeb,
     mood: Mood,
@@ -133,7 +133,7 @@ fn is_waited_for_even_by_a_crawl_that_was_killed(part: &'static str, date: bool)
     running.kill();
     run(crawl(dir.path(), &server, SEEDS, &sets)).expect(0);
     let times = moody.times(part);
-    let again = times.get(1).expect("it is asked for again");
+    let again = times.get(1).expect("it is requested again");
     assert!(
         again.duration_since(times[0]) >= Duration::from_secs(WAIT),
         "{part}: {:?}",
@@ -164,8 +164,8 @@ fn a_host_that_is_down_is_requested_ever_less_and_loses_no_page_even_if_the_craw
 
     let times = moody.times(page);
     let gaps: Vec<Duration> = times[1..].windows(2).map(|pair| pair[1].duration_since(pair[0])).collect();
-    // robots.txt first, then a seed that fails: waits of 0.4, 0.8, 1.6 and 1.6 s. The last may have been in flight at the
-    // kill and is repeated.
+    // robots.txt first, then a seed that fails: waits of 0.4, 0.8, 1.6 and 1.6 s. The last may have been in flight at
+    // the kill and is repeated.
     for (gap, least) in gaps.iter().zip([400, 800, 1600]) {
         assert!(*gap >= Duration::from_millis(least), "{gaps:?}");
     }

@@ -1,5 +1,5 @@
 //! Readers during a crawl: every verb that reads a crawl directory works while a crawl writes there, is killed and
-//! resumes; it sees all that was durable when it began, and disturbs nobody.
+//! resumes; it sees all that was durable when it began, and does not disturb the crawl.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

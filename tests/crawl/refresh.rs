@@ -1,5 +1,5 @@
 //! Revisits: a changing web, and a machine that runs day after day on a clock of the test. The generated web knows the
-//! truth; there is no network, so days pass at once.
+//! truth. No network is used, so days pass at once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -246,7 +246,7 @@ fn a_crawl_continues_after_a_killed_round_as_without_it() {
     let progress = run.machine(None).progress();
     let round = run.rounds().pop().unwrap();
     assert!(round.missing > 0 && round.visits > 15, "{round:?}");
-    assert_eq!(progress.pages, before.pages + round.pages, "a page that came again is no other");
+    assert_eq!(progress.pages, before.pages + round.pages, "a page that came again is not a new one");
     let waits = |crawl: &Crawl| crawl.waiting(usize::MAX).into_iter().map(|(url, _)| url).collect::<Vec<_>>();
     let fetched: Vec<UrlId> = run.visits().into_keys().collect();
     let urls = run.urls();

@@ -206,7 +206,7 @@ fn a_killed_crawl_is_intact_and_a_running_one_is_not_touched() {
         let output = check(&dir, &["--repair"]).expect(2);
         let by = format!("suidao crawl (process {}) writes to it", running.id());
         assert!(output.err.contains(&by), "{}", output.err);
-        assert!(check(&dir, &[]).expect(0).out.contains(": intact."), "beside the crawl");
+        assert!(check(&dir, &[]).expect(0).out.contains(": intact."), "next to the crawl");
         running.kill();
         assert!(check(&dir, &[]).expect(0).out.contains(": intact."));
     }

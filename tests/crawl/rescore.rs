@@ -69,7 +69,7 @@ fn all_views_and_the_resumed_crawl_follow() {
     let why = verb(&["why"], &dir, &[lost]).expect(0).out;
     assert!(why.contains("off topic"), "{why}");
 
-    // The crawl goes on with the new lexicon only, and ends as one that used it from the beginning.
+    // The crawl continues only with the new lexicon, and ends as one that used it from the beginning.
     let mut other = stage.crawl("crawl", &ALL);
     other.args(["--max-pages", "200"]);
     let message = run(other).expect(2).err;
@@ -160,7 +160,7 @@ fn a_damaged_log_keeps_the_pages_before_its_damage() {
     assert!(repaired.contains("new scores") && repaired.contains("suidao rescore"), "{repaired}");
     assert_eq!(pages(&verb(&["check", "crawl"], &dir, &["--json"]).expect(0)), found);
     verb(&["rescore"], &dir, &["-m", narrow]).expect(0);
-    // The lexicon in the directory is the one that the crawl goes on with.
+    // The crawl continues with the lexicon in the directory.
     let mut command = suidao();
     command.args(["crawl", "-s"]).arg(&stage.seeds).arg("-o").arg(&dir);
     command.args(["--proxy", &stage.server.proxy(), "--contact", "test@example.org"]);

@@ -260,10 +260,10 @@ fn threads_of(forum: &Forum, path: &Path) -> BTreeMap<usize, serde_json::Value> 
         let url = CrawlUrl::parse(document["url"].as_str().unwrap()).unwrap();
         match forum.kind_of(&url) {
             ForumKind::Thread { thread, page } => {
-                assert_eq!(page, 1, "a further page is no document: {url}");
+                assert_eq!(page, 1, "a further page is not a document: {url}");
                 assert!(found.insert(thread, document).is_none(), "{url} twice");
             }
-            _ => assert_eq!(document["posts"].as_array().unwrap().len(), 0, "{url} is no thread"),
+            _ => assert_eq!(document["posts"].as_array().unwrap().len(), 0, "{url} is not a thread"),
         }
     }
     found

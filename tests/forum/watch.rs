@@ -1,5 +1,5 @@
-//! A forum watched for days on a virtual clock: boards are visited as often as planned, new posts are fetched soon, and a
-//! restart in the middle changes nothing.
+//! A forum watched for days on a virtual clock: boards are visited as often as planned, new posts are fetched soon, and
+//! a restart in the middle changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -115,7 +115,7 @@ fn boards_are_visited_at_the_requested_rate_and_new_posts_are_fetched() {
     // The first and the last day are incomplete.
     for day in days.iter().skip(1).take(days.len() - 2) {
         let of_day: usize = visits.iter().filter(|((_, of), _)| of == day).map(|(_, count)| count).sum();
-        assert!((11..=13).contains(&of_day), "12 visits were asked for on a day: {visits:?}");
+        assert!((11..=13).contains(&of_day), "12 visits a day were requested: {visits:?}");
     }
     // Everything posted more than ten hours ago is stored.
     let now = i64::try_from(watched.now.0 / 1000).unwrap();

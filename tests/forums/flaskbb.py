@@ -64,7 +64,7 @@ class FlaskBB:
         users = [User(username=name, email=f"user{i}@example.org", primary_group_id=member.id, activated=True)
                  for i, name in enumerate(content.users)]
         for user in users:
-            user._password = "none"  # nobody logs in
+            user._password = "none"  # no user logs in
         db.session.add_all(users)
         categories, forums = {}, []
         for board in content.boards:

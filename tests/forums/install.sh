@@ -3,7 +3,7 @@
 #
 #   tests/forums/install.sh target/tools/forums
 #
-# Versions are pinned. FlaskBB 2.0.2 is of 2018 and asks for versions of its time, some of which no longer build or run
+# Versions are pinned. FlaskBB 2.0.2 is of 2018 and needs versions of its time, some of which no longer build or run
 # (simplejson's setup asks setuptools for `Feature`; Celery 4 asks inspect for `formatargspec`): it is installed
 # without its own pins, next to the newest of each that it still runs with.
 set -euo pipefail
@@ -24,7 +24,7 @@ pip "$1" install \
     Django==5.2.19 django-machina==1.3.1 django-spirit==0.14.3
 pip "$1" install --no-deps flaskbb==2.0.2
 
-# FlaskBB's wheel has its translations as text only, and its Babel asks for Chinese by the longer name.
+# FlaskBB's wheel has its translations as text only, and its Babel needs the longer name of Chinese.
 words=$(echo "$1"/lib/python3*/site-packages/flaskbb)/translations
 "$1/bin/pybabel" --quiet compile --use-fuzzy --locale zh_CN --directory "$words"
 cp -rT "$words/zh_CN" "$words/zh_Hans_CN"

@@ -1,4 +1,4 @@
-"""How a test forum is filled, served and described, whatever its software: the command line, the server on loopback,
+"""Fills, serves and describes a test forum of any software: the command line, the server on loopback,
 the log of its requests and the truth.
 
     python SOFTWARE.py --data DIR [--port N]             fill DIR where it is empty, serve it until killed
@@ -26,7 +26,7 @@ from content import Activity, Content
 
 
 class Software(Protocol):
-    """What a forum software is asked for. Boards and users are counted from 0 in the order of the content."""
+    """What a forum software must provide. Boards and users are counted from 0 in the order of the content."""
 
     name: str
 

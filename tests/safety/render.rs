@@ -1,5 +1,5 @@
-//! Rendered pages in a real headless Chromium: what is read, what a hostile page cannot do, and that archive, exports and
-//! replays have the rendered page. The web is a forward proxy on loopback.
+//! Rendered pages in a real headless Chromium: what is read, what a hostile page cannot do, and that archive, exports
+//! and replays have the rendered page. The web is a forward proxy on loopback.
 
 use std::collections::BTreeMap;
 use std::net::{TcpListener, UdpSocket};
@@ -163,7 +163,7 @@ fn content_made_by_scripts_is_read() {
     }
     assert!(stage.text("http://a.test/json").contains("第一条消息来自接口"));
     assert!(stage.text("http://a.test/shadow").contains("写于北京"));
-    // The browser obeys CORS: this host permits nobody to read it.
+    // The browser obeys CORS: this host permits no other origin to read it.
     assert!(!stage.render("http://a.test/cross").unwrap().contains("不许"));
     // Links are resolved against the base address of the page.
     let rendered = Some(stage.render("http://a.test/late").unwrap().into());
@@ -524,7 +524,7 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
     assert_eq!(crawl("never", &["render.mode=never"]), (1, 0));
     // The articles have enough text.
     assert_eq!(crawl("auto", &["render.mode=auto"]), (11, 1));
-    assert_eq!(crawl("unsaid", &[]), (1, 0), "nothing is rendered unless it is asked for");
+    assert_eq!(crawl("unsaid", &[]), (1, 0), "nothing is rendered without --render");
     assert_eq!(crawl("always", &["render.mode=always"]), (11, 11));
 
     // Exports read the rendered page.

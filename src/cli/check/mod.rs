@@ -34,7 +34,7 @@ enum CheckCommand {
     #[command(after_help = "Example: suidao check url 'http://a.cn/?utm_source=x'")]
     Url {
         /// URLs
-        #[arg(required = true)]
+        #[arg(required = true, value_name = "URL")]
         urls: Vec<String>,
         /// Print a line of JSON per URL
         #[arg(long, help_heading = "Output")]

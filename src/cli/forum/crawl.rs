@@ -41,8 +41,8 @@ pub struct ForumCrawlArgs {
     /// Maximum index pages of a board to read per visit [default: that of the forum file, 32]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub index_pages: Option<u32>,
-    /// Then visit the boards on a schedule until stopped, so many times per day, all boards together [default: 8 per
-    /// board]; no request limit follows from --max-pages
+    /// Then visit the boards on a schedule until stopped, with this number of visits per day to all boards together
+    /// [default: 8 per board]; --max-pages then sets no request limit
     #[arg(long, value_name = "VISITS_PER_DAY", num_args = 0..=1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     pub watch: Option<Option<u32>>,
     /// How to distribute the visits (see `suidao forum schedule`)

@@ -23,16 +23,20 @@ pub struct BuildArgs {
     name: String,
     #[command(flatten)]
     source: Source,
+    /// With --crawl: only relevant documents, against other documents of their hosts
+    #[arg(long, requires = "crawl", help_heading = "Input")]
+    relevant: bool,
     #[command(flatten)]
     network: NetworkArgs,
-    /// Ordinary pages, preferably of the samples' hosts: a folder, a crawl directory or a WARC file; samples in it are ignored
-    /// [default: built-in word counts, or pages fetched with --urls]
+    /// Ordinary pages, preferably of the samples' hosts: a folder, a crawl directory or a WARC file; samples in it are
+    /// ignored [default: built-in word counts, or pages fetched with --urls]
     #[arg(long, value_name = "PATH", help_heading = "Input", verbatim_doc_comment)]
     background: Option<PathBuf>,
-    /// With --urls and without --background: approximate number of documents to fetch from each host of a sample; 0 for none
+    /// With --urls and without --background: approximate number of documents to fetch from each host of a sample; 0 for
+    /// none
     #[arg(long, value_name = "N", default_value_t = 30, requires = "urls", help_heading = "Limits")]
     around: usize,
-    /// How to learn the lexicon and to judge pages
+    /// How to learn the lexicon and judge pages
     #[arg(long, default_value = "linear", value_parser = one_of::<Method>())]
     method: Method,
     /// Number of terms to keep [default: 1000 for linear, 100 for the others]
@@ -59,10 +63,8 @@ struct Source {
     /// Crawl directory: up to 500 of its documents
     #[arg(long, value_name = "DIR", help_heading = "Input")]
     crawl: Option<PathBuf>,
-    /// With --crawl: only relevant documents, against other documents of their hosts
-    #[arg(long, requires = "crawl", help_heading = "Input")]
-    relevant: bool,
-    /// File of keywords, one per line with an optional weight after a tab, or separated by commas; alone or with samples
+    /// File of keywords, one per line with an optional weight after a tab, or separated by commas; alone or with
+    /// samples
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     keywords: Option<PathBuf>,
 }
@@ -82,7 +84,7 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
         (_, Some(path), ..) => Some((path, samples::from_warc(std::slice::from_ref(path))?)),
         (_, _, Some(path), _) => Some((path, samples::from_urls(path, &args.network, verbosity)?)),
         (.., Some(path)) => {
-            let found = samples::from_documents(path, source.relevant)?;
+            let found = samples::from_documents(path, args.relevant)?;
             of_crawl = found.background;
             Some((path, found.samples))
         }
@@ -125,7 +127,7 @@ fn options(args: &BuildArgs, keywords: &[(String, Option<f64>)], verbosity: Verb
     if deleted > 0 && !verbosity.quiet {
         outln!("{} deleted from {}: not learnt again", count(deleted, "term", "terms"), args.output.display());
     }
-    let Source { pages, warc, urls, crawl, keywords: list, relevant: _ } = &args.source;
+    let Source { pages, warc, urls, crawl, keywords: list } = &args.source;
     // Only the name of the folder or file: lexicons are passed on, and paths are private.
     let name =
         |path: &PathBuf| path.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());

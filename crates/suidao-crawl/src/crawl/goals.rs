@@ -207,8 +207,8 @@ mod tests {
                 let at = over * percent / 100;
                 let reached = |relevant| {
                     let last = VecDeque::from(vec![false; over as usize]);
-                    let nearness = StopTracker { last, relevant, begun: None };
-                    nearness.reached(&goals, &Progress::default(), Millis(0)).is_some()
+                    let tracker = StopTracker { last, relevant, begun: None };
+                    tracker.reached(&goals, &Progress::default(), Millis(0)).is_some()
                 };
                 let is_whole = over * percent % 100 == 0;
                 assert_eq!(reached(at), !is_whole, "{text} at {at}");

@@ -228,7 +228,7 @@ mod tests {
         }
         assert_eq!(health.crawl_interval(&politeness), 1_000);
         health.record_failure(&failure(FailureKind::Connect), &politeness, Millis(0));
-        assert_eq!(health.crawl_interval(&politeness), 1_000, "nobody was there to have too much to do");
+        assert_eq!(health.crawl_interval(&politeness), 1_000, "a host that is not there is not overloaded");
     }
 
     #[test]

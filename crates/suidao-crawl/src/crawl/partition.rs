@@ -1,6 +1,6 @@
-//! A part of a crawl that several machines share. Registrable domains are dealt to partitions by a fixed hash (stage one of
-//! the two-stage mapping of paper 004), so that all limits of a domain hold within one partition. A partition is a crawl
-//! of its own: links to URLs of the others leave it as [`SentLink`]s, and theirs enter it by
+//! A part of a crawl that several machines share. A fixed hash maps registrable domains to partitions (stage one of the
+//! two-stage mapping of Yan and others, 2001), so that all limits of a domain hold within one partition. A partition is
+//! a crawl of its own: links to URLs of the others leave it as [`SentLink`]s, and theirs enter it by
 //! [`Crawl::receive`](super::Crawl::receive).
 
 use serde::{Deserialize, Serialize};

@@ -84,8 +84,9 @@ mod tests {
     }
 
     /// Share of pages fresh from day 20 to day 100, if a share `signalled` of all changes has a signal and there are
-    /// `lies` false signals per page and day. `heed`: whether signals are used, as far as they are trusted.
-    fn freshness(signalled: f64, lies: f64, heed: bool) -> f64 {
+    /// `false_signals` false signals per page and day. `use_signals`: whether they are used, as far as they are
+    /// trusted.
+    fn freshness(signalled: f64, false_signals: f64, use_signals: bool) -> f64 {
         const PAGES: u32 = 200;
         const STEP: f64 = 0.05;
         let rate = |page: u32| 10_f64.powf(2.0 * SeededRng::at(u64::from(page)).unit() - 1.7);
@@ -112,13 +113,13 @@ mod tests {
                 let signal = if changed {
                     SeededRng::at(at + 1).unit() < signalled
                 } else {
-                    SeededRng::at(at + 2).unit() < lies * STEP
+                    SeededRng::at(at + 2).unit() < false_signals * STEP
                 };
                 let (signals, same) = &mut pages[page as usize];
                 *same &= !changed;
                 *signals += u32::from(signal);
                 fresh += u32::from(*same && step >= 400);
-                if signal && heed {
+                if signal && use_signals {
                     choices[page as usize].visit_value.false_signal_probability =
                         trust.false_signal_probability(*signals);
                 }
@@ -137,11 +138,14 @@ mod tests {
     #[test]
     fn signals_help_and_lies_do_no_harm() {
         let deaf = freshness(0.0, 0.0, false);
-        for (signalled, lies, least) in
+        for (signalled, false_signals, least) in
             [(1.0, 0.0, 1.12), (0.5, 0.05, 1.02), (0.5, 0.2, 0.97), (0.0, 0.2, 0.97), (0.0, 1.0, 0.98)]
         {
-            let heeding = freshness(signalled, lies, true);
-            assert!(heeding > least * deaf, "{signalled} signalled, {lies} false a day: {heeding}, without {deaf}");
+            let heeding = freshness(signalled, false_signals, true);
+            assert!(
+                heeding > least * deaf,
+                "{signalled} signalled, {false_signals} false a day: {heeding}, without {deaf}"
+            );
         }
     }
 }

@@ -216,7 +216,7 @@ mod tests {
     fn a_parameter_that_changes_nothing_is_a_sessions() {
         let mut sessions = Sessions::default();
         assert!(see(&mut sessions, "/a?k=5f3a9c21&x=1", "甲页").is_empty());
-        assert!(see(&mut sessions, "/a?k=5f3a9c21&x=1", "甲页").is_empty(), "an equal value is no evidence");
+        assert!(see(&mut sessions, "/a?k=5f3a9c21&x=1", "甲页").is_empty(), "an equal value is not evidence");
         assert!(see(&mut sessions, "/a?k=77be01d4&x=1", "甲页").is_empty());
         assert!(see(&mut sessions, "/b?k=77be01d4", "乙页").is_empty());
         assert_eq!(see(&mut sessions, "/b?k=91ab3c44", "乙页"), ["k"]);
@@ -254,7 +254,7 @@ mod tests {
         let page = |text: &str| sketch(&text.repeat(70));
         let mut sessions = learnt();
         assert_eq!(sessions.needed(HOST, &url("/a")), ["k"]);
-        assert_eq!(sessions.needed(HOST, &url("/other")), [""; 0], "nobody had it with the parameter");
+        assert_eq!(sessions.needed(HOST, &url("/other")), [""; 0], "no page had it with the parameter");
         assert_eq!(sessions.check(HOST, &url("/a"), page("缺少参数")), ["k"]);
         sessions.unlearn(HOST, "k");
         assert_eq!(sessions.without(HOST, &url("/b?k=00ffaa11")), None);

@@ -2,8 +2,8 @@
 //! `ml.edges.parquet`.
 //!
 //! Nodes are the selected pages, with figures of the graph of the whole crawl: island and component, number of islands
-//! that every path to leads through the page, PageRank (1 on average) and HITS. An edge stands for all links from a page
-//! to another; links to the page itself are dropped.
+//! that every path to leads through the page, PageRank (1 on average) and HITS. An edge represents all links from a
+//! page to another; links to the page itself are dropped.
 
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};

@@ -3,10 +3,10 @@
 //! A text typed without a space means its string, so a page must have it; its words add to the score. Only if no page
 //! matches, the words are enough, and then some of them.
 //!
-//! The score of a page d for the words w of a query is the sum over words and fields f of b_f · BM25(w, f, d), with BM25
-//! = idf(w) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · |d_f| / avg |f|)), k1 = 1.2, b = 0.75, and idf(w) = ln(1 + (N − n +
-//! 0.5) / (n + 0.5)) (Robertson, Zaragoza 2009, eqs. 3.3 and 3.15), as in the engine. Strings of several words and
-//! adjacent parts of the query add the same for their phrases, with a weight.
+//! The score of a page d for the words w of a query is the sum over words and fields f of b_f · BM25(w, f, d), with
+//! BM25 = idf(w) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · |d_f| / avg |f|)), k1 = 1.2, b = 0.75, and idf(w) = ln(1 +
+//! (N − n + 0.5) / (n + 0.5)) (Robertson, Zaragoza 2009, eqs. 3.3 and 3.15), as in the engine. Strings of several words
+//! and adjacent parts of the query add the same for their phrases, with a weight.
 
 use std::ops::Bound;
 
@@ -36,7 +36,7 @@ type Boxed = Box<dyn tantivy::query::Query>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Loosened {
-    /// The words stand apart or in another order than typed.
+    /// The words are apart or in another order than typed.
     Words,
     /// Some words are missing.
     Some,

@@ -16,7 +16,7 @@ const MIN_Z: f64 = 1.96;
 
 const MIN_PAGES: usize = 3;
 
-/// Minimum number of hosts with the word, or one in so many of many hosts: a word of one host's name or template only
+/// Minimum number of hosts with the word, or one in this many of many hosts: a word of one host's name or template only
 /// identifies the host.
 const MIN_HOSTS: usize = 2;
 const ONE_HOST_IN: usize = 4;

@@ -41,7 +41,7 @@ pub struct Service {
     pub key_header: Option<String>,
     /// Environment variable with the key.
     pub key_variable: Option<String>,
-    /// Keys to the URLs in the answer, separated by dots; `*` stands for every element of a list.
+    /// Keys to the URLs in the answer, separated by dots; `*` means every element of a list.
     pub urls: String,
 }
 

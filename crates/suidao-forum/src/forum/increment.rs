@@ -145,7 +145,7 @@ impl<K: Copy + Ord> BoardScan<K> {
             Order::Other => self.disordered += 1,
             Order::Unknown => {}
         }
-        let (mut changed, mut moving, mut telling, mut fresh) = (Vec::new(), false, 0, false);
+        let (mut changed, mut moving, mut ordinary, mut fresh) = (Vec::new(), false, 0, false);
         for (key, listed) in records {
             if !self.seen.insert(*key) {
                 continue;
@@ -156,14 +156,15 @@ impl<K: Copy + Ord> BoardScan<K> {
                 changed.push((*key, change));
             }
             if !listed.sticky {
-                telling += 1;
+                ordinary += 1;
                 moving |= change != ThreadChange::Same;
             }
         }
         self.quiet = if moving { 0 } else { self.quiet + 1 };
         // In a list ordered by creation, unchanged pages are normal; past the end, forums repeat the last page.
         let by_reply = self.disordered == 0 || self.disordered < self.ordered;
-        let ended = if by_reply || !fresh { self.quiet >= 2 || telling >= UNCHANGED_THREADS && !moving } else { false };
+        let ended =
+            if by_reply || !fresh { self.quiet >= 2 || ordinary >= UNCHANGED_THREADS && !moving } else { false };
         ScanResult { changed, more: !records.is_empty() && self.left > 0 && !ended }
     }
 }

@@ -65,8 +65,8 @@ impl Layout {
     pub fn section_base(&self, section: usize) -> String {
         let mut rng = SeededRng::new(self.spec.seed, salt::SECTION, section as u64);
         let topic = self.sections[section].topic;
-        let telling = rng.chance(self.spec.url_quality);
-        let word = if !telling {
+        let names_topic = rng.chance(self.spec.url_quality);
+        let word = if !names_topic {
             rng.pick(&["c", "channel", "board", "news", "list", "zhuanlan"])
         } else if topic_is_on(topic) && rng.chance(0.5) {
             rng.pick(WORDS.sports.dirs)
@@ -82,10 +82,14 @@ impl Layout {
     pub fn tag(&self, section: usize) -> (Option<usize>, &'static str) {
         let mut rng = SeededRng::new(self.spec.seed, salt::SECTION, !(section as u64));
         let topic = self.sections[section].topic;
-        let telling = rng.chance(self.spec.url_quality);
+        let names_topic = rng.chance(self.spec.url_quality);
         let misleads = !topic_is_on(topic) && rng.chance(self.spec.misleading);
         let topic = if misleads { rng.below(THEMES as u64) as usize } else { topic };
-        if telling { (Some(topic), rng.pick(vocabulary(topic).0.nouns)) } else { (None, rng.pick(WORDS.blank_tags)) }
+        if names_topic {
+            (Some(topic), rng.pick(vocabulary(topic).0.nouns))
+        } else {
+            (None, rng.pick(WORDS.blank_tags))
+        }
     }
 
     pub fn url(&self, page: u64) -> String {

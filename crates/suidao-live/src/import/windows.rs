@@ -1,4 +1,4 @@
-//! Reads the records of an import in windows, and parses their pages on all cores before the machine asks for them.
+//! Reads the records of an import in windows, and parses their pages on all cores before the machine needs them.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

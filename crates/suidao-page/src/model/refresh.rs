@@ -8,9 +8,9 @@ use super::UrlId;
 #[serde(rename_all = "kebab-case")]
 pub enum Budget {
     Round {
-        /// Maximum requests, including robots.txt and redirects; `None` is no limit.
+        /// Maximum requests, including robots.txt and redirects. `None`: no limit.
         requests: Option<u64>,
-        /// Maximum seconds; `None` is no limit.
+        /// Maximum seconds. `None`: no limit.
         seconds: Option<u64>,
     },
     /// Continuous, with this many requests a day.

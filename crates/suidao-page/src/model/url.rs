@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(
             normal("http://a.cn/v?sid=12&s=abc"),
             "http://a.cn/v?sid=12&s=abc",
-            "a story's number is no session"
+            "the number of a story is not a session"
         );
         assert_eq!(normal("http://a.cn/f(x)/(a)/"), "http://a.cn/f(x)/(a)/");
     }

@@ -18,7 +18,7 @@ const LINE: usize = 240;
 const POST: [&str; 4] = ["帖子由", "由", "by", "发表者"];
 
 static AUTHOR: SectionWords = SectionWords::of(AUTHORS, "meta");
-static NOBODY: SectionWords = SectionWords::of(AUTHORS, "nobody");
+static PLACEHOLDERS: SectionWords = SectionWords::of(AUTHORS, "placeholders");
 
 /// Source of an author's name, the most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -270,7 +270,7 @@ fn name_of(text: &str) -> Option<String> {
     let sentence =
         name.contains(['。', '？', '！', '?']) || name.ends_with(['.', '：', ':']) && name.split(' ').count() > 4;
     let fits = letters > 0 && name.chars().count() <= LONGEST && !sentence;
-    (fits && !NOBODY.iter().any(|nobody| name.eq_ignore_ascii_case(nobody))).then_some(name)
+    (fits && !PLACEHOLDERS.iter().any(|placeholder| name.eq_ignore_ascii_case(placeholder))).then_some(name)
 }
 
 #[cfg(test)]

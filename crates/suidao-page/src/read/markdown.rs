@@ -115,7 +115,7 @@ impl Layout {
         around
     }
 
-    /// Whether an image stands before a block: outside its element, or above the text of a paragraph.
+    /// Whether an image comes before a block: outside its element, or above the text of a paragraph.
     fn is_before(&self, document: &ParsedDocument, mark: &Mark, block: usize) -> bool {
         let TextBlock { pieces, form, .. } = &document.blocks[block];
         let begins_with_text = document.pieces[pieces.clone()].first().is_some_and(|piece| !piece.hidden);

@@ -44,8 +44,8 @@ static SENTENCE_LABELS: SectionWords = SectionWords::of(LINES, "sentences");
 
 /// Whether a block links to the previous and next page.
 pub(super) fn is_pagination(text: &str) -> bool {
-    static BEGINNINGS: SectionWords = SectionWords::of(LINES, "turnings");
-    static WHOLE: SectionWords = SectionWords::of(LINES, "whole turnings");
+    static BEGINNINGS: SectionWords = SectionWords::of(LINES, "pagination");
+    static WHOLE: SectionWords = SectionWords::of(LINES, "whole pagination");
     let bare = text.trim_matches(|c: char| !c.is_alphanumeric());
     BEGINNINGS.iter().any(|turn| bare.starts_with(turn)) || WHOLE.iter().any(|turn| bare.eq_ignore_ascii_case(turn))
 }

@@ -21,7 +21,7 @@ const MAX_NEAR: usize = 50;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Method {
-    /// linear support vector machines over the words of texts and tags
+    /// Linear support vector machines over the words of texts and tags
     #[default]
     Linear,
     /// √TextRank × IDF × ln(lift over the background), and eq. (1)
@@ -45,7 +45,7 @@ pub struct LearnOptions {
     /// Origin of the samples, for the file.
     pub sources: Vec<String>,
     pub method: Method,
-    /// Keywords besides the samples, each with its weight; for [`Method::Linear`].
+    /// Keywords in addition to the samples, each with its weight; for [`Method::Linear`].
     pub keywords: Vec<(String, f64)>,
     /// Terms that the user deleted from an earlier lexicon; for [`Method::Linear`].
     pub removed: RemovedTerms,

@@ -193,7 +193,8 @@ pub struct Lexicon {
     pub link: Threshold,
     /// Weights of eq. (3) and of the tags, and the tf of eq. (2).
     pub weights: Weights,
-    /// Terms of the topic with weights > 0, highest first; with a linear judge then those with weights < 0, lowest first.
+    /// Terms of the topic with weights > 0, highest first; with a linear judge then those with weights < 0, lowest
+    /// first.
     pub terms: Vec<(String, f64)>,
     /// The linear judge; `None` for eq. (1).
     pub linear: Option<LinearModel>,
@@ -225,7 +226,7 @@ impl Lexicon {
         lexicon
     }
 
-    /// The terms that stand for the topic, highest first: all of eq. (1), the heaviest of a linear judge.
+    /// The terms for the topic, the highest weight first: all of eq. (1), the heaviest of a linear judge.
     pub fn main_terms(&self) -> &[(String, f64)] {
         let positive = self.terms.iter().take_while(|(_, weight)| *weight > 0.0).count();
         let most = if self.linear.is_some() { MAIN_TERMS } else { positive };

@@ -194,8 +194,8 @@ pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> ChosenT
 fn link_threshold(scored: &[(Relevance, bool)], lexicon: &Lexicon) -> Threshold {
     let terms = lexicon.main_terms();
     let length: f64 = terms.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
-    let middling = terms.get(terms.len() / 2).map_or(1.0, |(_, weight)| *weight);
-    let least = lexicon.weights.anchor * middling / length / (1.0 + OTHER_WORDS).sqrt();
+    let median = terms.get(terms.len() / 2).map_or(1.0, |(_, weight)| *weight);
+    let least = lexicon.weights.anchor * median / length / (1.0 + OTHER_WORDS).sqrt();
     let text = "score of a median topic term in a four-word anchor";
     let on = scored.iter().filter(|(_, on_topic)| *on_topic).count();
     if on < LEAST_LINKS || scored.len() - on < LEAST_LINKS {

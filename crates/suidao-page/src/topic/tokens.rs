@@ -156,9 +156,9 @@ impl<'a> Tokens<'a> {
 
     /// Whether one of these tokens is a term of the topic or a near term.
     pub(super) fn holds_term(&self, range: Range<usize>) -> bool {
-        let telling =
+        let has_meaning =
             |&number: &u32| self.words.get(number as usize).is_some_and(|word| word.topic > 0.0 || word.near > 0.0);
-        self.tokens[range].iter().any(telling)
+        self.tokens[range].iter().any(has_meaning)
     }
 
     /// Adds tokens to the bag of [`Tokens::empty_bag`].

@@ -158,7 +158,11 @@ mod tests {
             ["sports", "qq", "com", "nba", "2024", "足球", "a", "html", "id", "x", "7", "y"]
         );
         assert_eq!(tokens("http://a.cn/%ff%E4z"), ["a", "cn", "z"]);
-        assert_eq!(tokens("http://a.cn/?q=x%+41y"), ["a", "cn", "q", "x", "41", "y"], "a sign is no hexadecimal digit");
+        assert_eq!(
+            tokens("http://a.cn/?q=x%+41y"),
+            ["a", "cn", "q", "x", "41", "y"],
+            "a sign is not a hexadecimal digit"
+        );
     }
 
     #[test]

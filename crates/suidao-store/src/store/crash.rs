@@ -164,7 +164,7 @@ fn a_directory_that_cannot_be_written_is_named() {
     };
     set(0o555);
     if std::fs::write(root.path().join("probe"), "").is_ok() {
-        eprintln!("skipped: this user (root?) writes where nobody may");
+        eprintln!("skipped: this user (root?) can write to read-only files");
         return;
     }
     std::fs::set_permissions(dir.state().join("lock"), std::fs::Permissions::from_mode(0o444)).unwrap();

@@ -156,7 +156,7 @@ mod tests {
             harvest.pages()
         };
         assert_eq!(of_round(Budget::PerDay(9), 250), 250, "a page of a round");
-        assert_eq!(of_round(Budget::Spent, 251), 251, "and of the crawl that goes on");
+        assert_eq!(of_round(Budget::Spent, 251), 251, "and of the crawl that continues");
         let root = tempfile::tempdir().unwrap();
         let dir = CrawlDirectory::new(root.path());
         harvest.write(&dir).unwrap();

@@ -93,7 +93,7 @@ fn make<T>(
             // It was not removed before it was locked.
             Ok(file) if place(&part).exists() => return Ok((part, file)),
             Ok(_) | Err(TryLockError::WouldBlock) => {}
-            // A file system without locks: nobody treats it as abandoned.
+            // A file system without locks: it never counts as abandoned.
             Err(TryLockError::Error(_)) => return Ok((part, None)),
         }
     }

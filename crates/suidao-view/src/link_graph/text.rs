@@ -21,7 +21,7 @@ impl fmt::Display for GraphFacts {
             write!(out, "{island}")?;
         }
         if self.islands > ISLANDS as u64 {
-            writeln!(out, "  {} more, see -o FILE.html or --json", thousands(self.islands - ISLANDS as u64))?;
+            writeln!(out, "  and {} more: see -o FILE.html or --json", thousands(self.islands - ISLANDS as u64))?;
         }
         writeln!(out, "Relevant pages reached from the seeds with at most k off-topic pages in a row:")?;
         for share in &self.tunnels {
@@ -57,9 +57,12 @@ impl fmt::Display for IslandFacts {
             let crossed = count(between, "page between", "pages between");
             writeln!(out, "      from island {}, {crossed}:", path.from)?;
             for step in &path.steps {
-                let by =
-                    if step.anchor.is_empty() { String::new() } else { format!("  by “{}”", shown(&step.anchor)) };
-                writeln!(out, "        {}{by}", address(step.url.as_str()))?;
+                let link = if step.anchor.is_empty() {
+                    String::new()
+                } else {
+                    format!("  link “{}”", shown(&step.anchor))
+                };
+                writeln!(out, "        {}{link}", address(step.url.as_str()))?;
             }
         }
         if let Some(gate) = self.gates.last() {

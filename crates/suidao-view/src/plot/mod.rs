@@ -138,7 +138,7 @@ fn size(svg: &str) -> (f64, f64) {
     (sides.next().unwrap_or(0.0), sides.next().unwrap_or(0.0))
 }
 
-/// The part of a text that fits into so many units, with `…` if it is cut.
+/// The part of a text that fits into `units`, with `…` if it is cut.
 pub fn fitting(text: &str, units: f64) -> String {
     if width(text) <= units {
         return text.to_owned();

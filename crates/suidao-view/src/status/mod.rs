@@ -163,9 +163,9 @@ fn field<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-/// Whether another website made the browser send this request. A followed link to the page is harmless, but explaining a
-/// URL occupies a core while the log is read. Browsers mark requests to local addresses, and to others under https; to
-/// others under http they do not.
+/// Whether another website made the browser send this request. A followed link to the page is harmless, but explaining
+/// a URL occupies a core while the log is read. Browsers mark requests to local addresses, and to others under https;
+/// to others under http they do not.
 fn is_foreign(headers: &HeaderMap, path: &str) -> bool {
     let follows = field(headers, "sec-fetch-mode") == "navigate" && field(headers, "sec-fetch-dest") == "document";
     field(headers, "sec-fetch-site") == "cross-site" && (path == "/why" || !follows)
@@ -249,8 +249,8 @@ impl Site {
     }
 }
 
-/// Runs work on a thread of its own; `None` if another is running. The permit belongs to the work, because the client may
-/// be gone before it ends; the function passed to the work reports whether it should stop early.
+/// Runs work on a thread of its own; `None` if another is running. The permit belongs to the work, because the client
+/// may be gone before it ends; the function passed to the work reports whether it should stop early.
 async fn run_exclusively<T: Send + 'static>(
     turns: &Arc<Semaphore>,
     work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
@@ -303,7 +303,7 @@ mod tests {
         assert!(asking.await.unwrap_err().is_cancelled());
         assert!(run_exclusively(&turns, |_| ()).await.is_none(), "the work continues");
         end.send(()).unwrap();
-        assert!(!result.await.unwrap(), "nobody waits for it");
+        assert!(!result.await.unwrap(), "the requester is gone");
         while turns.available_permits() == 0 {
             tokio::task::yield_now().await;
         }

@@ -60,7 +60,7 @@ fn are_requests_used_up(state: &State, run: &Run) -> bool {
     most.is_some_and(|most| counted + run.in_flight() >= most)
 }
 
-/// What becomes of a head.
+/// What to do with the first URL of a queue.
 pub enum HeadRuling {
     /// This group of its host allows no request now.
     Defer(GroupId),

@@ -1,4 +1,4 @@
-//! A crawl dealt to partitions that send each other links.
+//! A crawl divided into partitions that send each other links.
 
 use super::politeness::page;
 use super::*;

@@ -75,7 +75,7 @@ fn the_day_is_the_one_of_the_pages_own_zone() {
         both("<meta property='article:published_time' content='2018-07-24T00:30:00+08:00'>"),
         (late, day("2018-07-24T00:30:00+08:00"))
     );
-    assert_eq!(both("<p>发布于 2018-07-24 10:00</p>").1, None, "a time without a zone is no instant");
+    assert_eq!(both("<p>发布于 2018-07-24 10:00</p>").1, None, "a time without a zone is not an instant");
 }
 
 #[test]
