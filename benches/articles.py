@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Main text and dates of real articles, ours and the peers' (trafilatura, htmldate), in one run and as a table.
+"""Main text and dates of real articles, by suidao, trafilatura and htmldate, as a table for docs/measurements.md.
 
     benches/articles.py SHARED FOLDER [--suidao PATH]
 
-SHARED is the folder with score.py (../shared/articles), FOLDER where articles.tar.zst is unpacked. Run it with a python that has
+SHARED is the folder with score.py and the expected results, FOLDER where articles.tar.zst is unpacked. Run it with a python that has
 trafilatura, htmldate and lxml_html_clean."""
 
 import argparse

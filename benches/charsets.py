@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Charsets found, by us and by others, on the real pages of ../shared/charset: the figures of docs/measurements.md.
+"""Charsets that suidao and others detect on real pages, for docs/measurements.md.
 
-    benches/charsets.py SHARED/charset [--suidao PATH]
+    benches/charsets.py FOLDER [--suidao PATH]
 
-pages.tsv of that folder has the encoding of each page. Two of its answers are mistaken: gbk-damaged/1.html and 2.html are
+pages.tsv of FOLDER has the encoding of each page. Two of its answers are mistaken: gbk-damaged/1.html and 2.html are
 German in UTF-8 with a few Latin-1 bytes. GB2312, GBK and GB18030 count as one, and so do Big5's variants. `declared` is
 what the page declares. Needs chardet, charset-normalizer, faust-cchardet, trafilatura.
 """

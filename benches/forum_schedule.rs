@@ -1,4 +1,4 @@
-//! Claims of paper 000 (Du, Ma 2010) about following a forum, on generated ones (`world::forum::ActivitySpec`):
+//! Claims of Du, Ma 2010 about following a forum, on generated ones (`world::forum::ActivitySpec`):
 //!
 //! - A4 (fig. 5): in 31 days of 6-hour cycles, BIC finds at least 99 % of changes with hardly any other fetches; EIC is
 //!   lower in both;

@@ -3,7 +3,7 @@
 
     benches/listings.py DATA [--suidao PATH] [--misses]
 
-DATA holds the recorded webs: DATA/web/hosts/HOST/... and DATA/web2/hosts/HOST/... (../shared/web, ../shared/web2). listings.tsv has
+DATA holds the recorded webs: DATA/web/hosts/HOST/... and DATA/web2/hosts/HOST/.... listings.tsv has
 three pages of each of their 107 hosts, those with the smallest SHA-1 of `listings HOST/PATH`, and the class of each: a listing (a
 way to documents), an article (a document) or empty (neither). Left out: four stubs that only redirect, a template of a home page, a
 list of products. The hosts are halved by the SHA-1 of their names; rules were made for the half `tune`."""

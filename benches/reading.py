@@ -3,7 +3,7 @@
 
     benches/reading.py DATA [--suidao PATH] [--pages benches/reading.tsv] [--losses N] [--json FILE]
 
-DATA holds the recorded webs: DATA/web/hosts/HOST/... and DATA/web2/hosts/HOST/... (../shared/web, ../shared/web2).
+DATA holds the recorded webs: DATA/web/hosts/HOST/... and DATA/web2/hosts/HOST/....
 The pages are in reading.tsv with the CSS selectors of what a reader would keep of each (`keep`) and of what inside it
 is to be removed (`drop`); both were written after looking at the page, without an extractor. So the expected text is
 computed when this runs, and no page is stored here. A token is an ideograph, a kana or a run of letters and digits; the

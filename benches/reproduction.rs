@@ -1,4 +1,4 @@
-//! Claims of paper 001 (Jiang, Zhu, Wang 2020) about dynamic tunnelling, on generated webs of `worlds/`, 20 of each
+//! Claims of Jiang, Zhu, Wang 2020 about dynamic tunnelling, on generated webs of `worlds/`, 20 of each
 //! kind:
 //!
 //! - A1 (Fig. 6): precision of DTH > best-first (hard focus) > PageRank from 1,500 pages on, on at least 80 % of webs;

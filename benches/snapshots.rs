@@ -1,4 +1,4 @@
-//! Claims of paper 002 (Liu, Zhang and Li 2018) about plans for listing pages, on generated ones
+//! Claims of Liu, Zhang and Li 2018 about plans for listing pages, on generated ones
 //! (`experiments::plans`):
 //!
 //! - A7 (figs. 2 to 5, table 6): its quadratic problem (MIQP) finds about as much as exhaustive search; maximum

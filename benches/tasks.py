@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Tasks for `suidao compare`, made from the recorded Chinese webs, and what the page judge is worth on each.
 
-  benches/tasks.py --shared ../shared --web WEB --web2 WEB2 --out OUT [--suidao target/release/suidao]
+  benches/tasks.py --shared ARCHIVES --web WEB --web2 WEB2 --out OUT [--suidao target/release/suidao]
 
-WEB and WEB2 are the unpacked webs (see ../shared/web/README.md). Writes OUT/TASK/{lexicon.toml, seeds.txt, truth.txt,
+WEB and WEB2 are the unpacked webs. Writes OUT/TASK/{lexicon.toml, seeds.txt, truth.txt,
 exclude.txt} and three compare files: web.toml and web2.toml, the tasks given with the webs, and dev.toml, seeded draws
 of other seeds to tune on: up to three of eight hosts for each topic of web 1, six of two hosts for each of web 2.
 

@@ -112,7 +112,7 @@ fn every_strategy_on_three_webs() {
                         .push((format!("{web} 8 in flight"), events(&crawl(&world, &topic, "name=tunnel", &[150], 8))));
                     for strategy in ["name=tunnel", "name=dth dth.variant=interleave"] {
                         let log = crawl(&world, &topic, strategy, &[40, 41, 90], 1);
-                        digests.push((format!("{web} {strategy} gone on with"), events(&log)));
+                        digests.push((format!("{web} {strategy} resumed"), events(&log)));
                     }
                     digests
                 })

@@ -119,7 +119,7 @@ pub fn replay_while(
         match wake.filter(|wake| due.is_none_or(|due| *wake < due)) {
             Some(wake) => now = wake,
             None => {
-                let (due, ticket) = under_way.pop_front().expect("with nothing under way the machine waits for a time");
+                let (due, ticket) = under_way.pop_front().expect("with nothing in flight the machine waits for a time");
                 now = due;
                 let outcome = source.outcome(&ticket.wanted, &ticket.url);
                 let delivery = ResponseMeta { latency: Some(REQUEST), from: None };

@@ -30,7 +30,7 @@ pub struct BuildArgs {
     network: NetworkArgs,
     /// Ordinary pages, preferably of the samples' hosts: a folder, a crawl directory or a WARC file; samples in it are
     /// ignored [default: built-in word counts, or pages fetched with --urls]
-    #[arg(long, value_name = "PATH", help_heading = "Input", verbatim_doc_comment)]
+    #[arg(long, value_name = "PATH", help_heading = "Input")]
     background: Option<PathBuf>,
     /// With --urls and without --background: approximate number of documents to fetch from each host of a sample; 0 for
     /// none

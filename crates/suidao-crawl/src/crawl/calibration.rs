@@ -1,5 +1,5 @@
-//! What priorities are expected_value, for strategies whose priorities are not expected rewards: the share of relevant pages
-//! among those fetched, by bins of half an octave, made monotone by pooling adjacent violators (Ayer et al. 1955;
+//! The expected values of priorities, for strategies whose priorities are not expected rewards: the share of relevant
+//! pages among those fetched, by bins of half an octave, made monotone by pooling adjacent violators (Ayer et al. 1955;
 //! Zadrozny, Elkan 2002).
 
 use serde::{Deserialize, Serialize};

@@ -13,7 +13,7 @@ const EVERY: f64 = 0.5;
 const USELESS: f64 = 14.0;
 /// Signals that are more probably false are ignored: the little trust left in a source would cause visits of pages that
 /// hardly change.
-const HEEDED: f64 = 0.7;
+const MAX_FALSE_PROBABILITY: f64 = 0.7;
 
 #[derive(Clone, Debug, Default)]
 struct Source {
@@ -60,7 +60,7 @@ impl Signals {
     /// Probability that none of a host's `signals` is true.
     pub fn false_signal_probability(&self, host: HostId, signals: u32) -> f64 {
         let probability = self.trust.get(&host).copied().unwrap_or_default().false_signal_probability(signals);
-        if probability > HEEDED { 1.0 } else { probability }
+        if probability > MAX_FALSE_PROBABILITY { 1.0 } else { probability }
     }
 
     pub fn name_feeds(&mut self, host: HostId, feeds: &[CrawlUrl]) {

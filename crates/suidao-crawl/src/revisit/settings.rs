@@ -34,8 +34,8 @@ pub enum RevisitPolicy {
 #[serde(default, deny_unknown_fields)]
 pub struct RefreshSettings {
     pub policy: RevisitPolicy,
-    /// Share of the requests for pages that the crawl left in its queue. Besides, promising pages are fetched that
-    /// visited pages newly link to.
+    /// Share of the requests for pages that the crawl left in its queue. Promising pages that
+    /// visited pages newly link to are fetched in addition.
     pub discovery: f64,
     /// Requests per round, if neither requests nor minutes are given.
     pub requests: u64,

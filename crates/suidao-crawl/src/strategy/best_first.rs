@@ -1,4 +1,4 @@
-//! Best-first search, the BFS (最佳优先) of paper 001: a link scores the relevance of its page.
+//! Best-first search (最佳优先): a link scores the relevance of its page.
 //!
 //! Hard focus follows the links of relevant pages only (Jiang, Zhu, Wang 2020, section 1, after Chakrabarti, van den
 //! Berg, Dom 1999): once the topic island is exhausted, so is the crawl. Soft focus follows all.

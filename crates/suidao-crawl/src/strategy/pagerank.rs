@@ -1,4 +1,4 @@
-//! PageRank over the frontier with a topical gate, the PR of paper 001 (Jiang, Zhu, Wang 2020, section 3).
+//! PageRank over the frontier with a topical gate, the PR of Jiang, Zhu, Wang 2020, section 3.
 //!
 //! ```text
 //! new u:           PR(u) = (1 - d) + d PR(p) / out(p)
@@ -26,7 +26,7 @@ pub struct PageRank {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum PageRankVariant {
-    /// Ranks add up in the queue, as in paper 001.
+    /// Ranks add up in the queue, as in the paper.
     #[default]
     Incremental,
     /// The whole graph known so far is ranked again when it has grown by a tenth.

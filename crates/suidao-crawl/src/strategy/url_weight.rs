@@ -1,4 +1,4 @@
-//! URL weight by directory depth, paper 004 (Tianwang): a page is scored by its URL.
+//! URL weight by directory depth, as the crawler of Tianwang (天网) did: a page is scored by its URL.
 //!
 //! ```text
 //! weight = max(0, 10 - #'/' - #'?' - #'&' - 2 #{search, proxy, gate})
@@ -13,7 +13,7 @@ use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry
 
 use super::interface::{PageVisit, Strategy};
 
-/// Paper 004's w0.
+/// The paper's w0.
 const HEAVIEST: usize = 10;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -237,7 +237,7 @@ impl CrawlUrl {
 
     /// For the fetcher.
     pub fn to_url(&self) -> Url {
-        Url::parse(&self.text).expect("the text was made by it, or is what it would make")
+        Url::parse(&self.text).expect("the text is in the normal form that it parses")
     }
 
     /// The same URL on another host, given with its port if not the default; `None` if that is not a host.

@@ -72,8 +72,8 @@ impl NearDuplicateIndex {
         let leader = Representative { page, title };
         self.by_text.insert(text(sketch, title), leader);
         if sketch.chars >= SHORTEST {
-            let number =
-                u32::try_from(self.leaders.len()).expect("fewer leaders than pages, which have numbers of 32 bits");
+            let number = u32::try_from(self.leaders.len())
+                .expect("fewer representatives than pages, which have numbers of 32 bits");
             self.leaders.push((sketch.simhash, leader));
             for part in 0..4 {
                 let position = self.by_part.entry(part_of(sketch.simhash, part)).or_default();

@@ -347,7 +347,7 @@ impl fmt::Display for UrlHistory {
             writeln!(out, "  last robots.txt request to the host: {failure}{waits}")?;
         }
         if let Some(at) = &self.held_until {
-            writeln!(out, "  held back for better URLs of other hosts until {at}, when no page had come for 2 s")?;
+            writeln!(out, "  held back for better URLs of other hosts until {at}, after 2 s without a page")?;
         }
         // A single visit is the outcome, except a failure of a URL that is queued again.
         let are_shown = self.visits.len() > 1 || self.outcome.get("status").is_some() && !self.visits.is_empty();

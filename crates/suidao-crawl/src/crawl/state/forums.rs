@@ -1,4 +1,4 @@
-//! Forums in the fold: recognised hosts, what their pages are, and which are fetched again.
+//! Forums in the state: recognised hosts, what their pages are, and which are fetched again.
 
 use suidao_page::model::{CrawlUrl, ForumPage, ForumRole, ForumStep, LinkState, Millis, PageKind, UrlId};
 

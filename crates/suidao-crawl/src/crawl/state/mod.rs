@@ -69,7 +69,7 @@ pub(super) struct State {
     pub counts: Counts,
     pub stop: StopTracker,
     pub wait_state: WaitState,
-    /// Links to URLs of other partitions that are new or better, not sent yet. Not part of the fold.
+    /// Links to URLs of other partitions that are new or better, not sent yet. They do not follow from the events.
     pub leaving: Vec<Link>,
 }
 

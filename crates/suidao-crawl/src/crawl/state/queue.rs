@@ -1,4 +1,4 @@
-//! The queues in the fold: which URLs are queued with which rank, and which hosts are ready.
+//! The queues in the state: which URLs are queued with which rank, and which hosts are ready.
 
 use suidao_page::model::{HostId, Link, LinkDecision, LinkState, Millis, Priority, QueueEntry, UrlId};
 

@@ -1,4 +1,5 @@
-//! Answers and failures of hosts in the fold: how long a host waits, what its robots.txt permits, which requests count.
+//! What answers and failures of hosts change in the state: how long a host waits, what its robots.txt permits, which
+//! requests count.
 
 use suidao_page::model::{
     CrawlUrl, Event, Failure, FailureKind, HostId, LinkState, Millis, RobotsRules, TrapStep, UrlId,

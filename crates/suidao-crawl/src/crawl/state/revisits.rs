@@ -1,4 +1,4 @@
-//! Results of revisits, of sitemaps and of feeds: the refresh in the fold.
+//! What the results of revisits, sitemaps and feeds change in the state.
 
 use crate::revisit::history::days;
 use suidao_page::model::{Event, LinkState, Millis, UrlId, Validators};

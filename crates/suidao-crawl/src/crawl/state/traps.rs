@@ -1,4 +1,4 @@
-//! Trap rules: their results for a URL and for a page, and the fold of what fetched pages show.
+//! Trap rules: their results for a URL and for a page, and what they learn from fetched pages.
 
 use suidao_page::model::{
     CrawlUrl, HostId, LinkState, Outlink, Page, PageProcessed, Region, Sketch, SkipReason, TrapSignals, TrapStep, UrlId,
