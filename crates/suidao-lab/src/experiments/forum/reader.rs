@@ -111,7 +111,7 @@ impl<'a> BoardFollower<'a> {
         day.posts += now - before;
         day.fetched += 1;
         day.right += usize::from(now > before);
-        // Counts the posts themselves, regardless of the list shows.
+        // Counts the posts themselves, regardless of what the list shows.
         let known =
             KnownThread { last_reply: self.board.listed(thread, begun).last_reply, replies: Some(now as u32 - 1) };
         self.record[thread] = Some(OnRecord { posts: now, fetched: begun, known });

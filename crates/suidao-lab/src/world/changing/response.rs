@@ -51,11 +51,11 @@ impl Sites {
         };
         let changed = self.instant(self.changed(resource, day));
         let policy = profile(host).policy;
-        let marks = Version { body: &body, number, changed, nonce }.marks(policy);
-        let modified = marks.modified.map(|_| self.written(self.changed(resource, day), TimeFormat::Http));
-        let sent = [("etag", marks.etag.clone()), ("last-modified", modified)];
+        let validators = Version { body: &body, number, changed, nonce }.validators(policy);
+        let modified = validators.modified.map(|_| self.written(self.changed(resource, day), TimeFormat::Http));
+        let sent = [("etag", validators.etag.clone()), ("last-modified", modified)];
         let sent: Vec<(&str, String)> = sent.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        if not_modified(&marks, policy, fields) {
+        if not_modified(&validators, policy, fields) {
             let mut response = response(url, 304, media, &sent, Bytes::new());
             // A 304 has no body to describe.
             response.headers.retain(|(name, _)| !matches!(name.as_str(), "content-type" | "content-length"));

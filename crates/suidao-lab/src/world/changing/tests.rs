@@ -53,7 +53,7 @@ fn one_seed_gives_one_web() {
 #[test]
 fn a_main_text_changes_with_its_version_and_with_nothing_else() {
     let web = web();
-    let (mut changed, mut furnished) = (0, 0);
+    let (mut changed, mut boilerplate) = (0, 0);
     for article in web.articles(20.0).iter().step_by(7) {
         let days = (0..12).map(|at| 20.0 + f64::from(at) * 0.37);
         let here: Vec<f64> = days.filter(|day| web.version(&article.url, *day).is_some()).collect();
@@ -64,10 +64,10 @@ fn a_main_text_changes_with_its_version_and_with_nothing_else() {
             assert_eq!(texts[0] == texts[1], versions[0] == versions[1], "{} on days {pair:?}", article.url);
             changed += usize::from(versions[0] != versions[1]);
             let bodies = [pair[0], pair[1]].map(|day| get(&web, &article.url, day).body);
-            furnished += usize::from(versions[0] == versions[1] && bodies[0] != bodies[1]);
+            boilerplate += usize::from(versions[0] == versions[1] && bodies[0] != bodies[1]);
         }
     }
-    assert!(changed > 50 && furnished > 50, "{changed} changes, {furnished} of boilerplate alone");
+    assert!(changed > 50 && boilerplate > 50, "{changed} changes, {boilerplate} of boilerplate alone");
 }
 
 #[test]

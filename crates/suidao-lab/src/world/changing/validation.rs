@@ -5,7 +5,7 @@ use jiff::fmt::rfc2822;
 use super::spec::ValidatorPolicy;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks {
+pub(super) struct SentValidators {
     pub etag: Option<String>,
     /// `Last-Modified`, in seconds since 1970.
     pub modified: Option<i64>,
@@ -22,27 +22,27 @@ pub(super) struct Version<'a> {
 }
 
 impl Version<'_> {
-    pub fn marks(&self, policy: ValidatorPolicy) -> Marks {
+    pub fn validators(&self, policy: ValidatorPolicy) -> SentValidators {
         let body = xxhash_rust::xxh3::xxh3_64(self.body);
         let modified = Some(self.changed);
         match policy {
-            ValidatorPolicy::Strong => Marks { etag: Some(format!("\"{body:016x}\"")), modified },
+            ValidatorPolicy::Strong => SentValidators { etag: Some(format!("\"{body:016x}\"")), modified },
             ValidatorPolicy::Weak => {
                 let version = self.number.map_or(format!("{body:016x}"), |number| number.to_string());
-                Marks { etag: Some(format!("W/\"{version}\"")), modified: None }
+                SentValidators { etag: Some(format!("W/\"{version}\"")), modified: None }
             }
-            ValidatorPolicy::Dated => Marks { etag: None, modified },
-            ValidatorPolicy::NoValidators => Marks::default(),
+            ValidatorPolicy::Dated => SentValidators { etag: None, modified },
+            ValidatorPolicy::NoValidators => SentValidators::default(),
             ValidatorPolicy::UnstableEtag => {
-                Marks { etag: Some(format!("\"{body:016x}-{}\"", self.nonce)), modified: None }
+                SentValidators { etag: Some(format!("\"{body:016x}-{}\"", self.nonce)), modified: None }
             }
-            ValidatorPolicy::Always304 => Marks { etag: Some("\"1\"".to_owned()), modified: None },
+            ValidatorPolicy::Always304 => SentValidators { etag: Some("\"1\"".to_owned()), modified: None },
         }
     }
 }
 
 /// Whether a request with these fields is answered with 304.
-pub(super) fn not_modified(marks: &Marks, policy: ValidatorPolicy, fields: &[(String, String)]) -> bool {
+pub(super) fn not_modified(validators: &SentValidators, policy: ValidatorPolicy, fields: &[(String, String)]) -> bool {
     let field = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.trim());
     let (tags, since) = (field("if-none-match"), field("if-modified-since"));
     if policy == ValidatorPolicy::Always304 {
@@ -52,13 +52,13 @@ pub(super) fn not_modified(marks: &Marks, policy: ValidatorPolicy, fields: &[(St
     if let Some(tags) = tags {
         // Tags are compared weakly (13.1.2).
         let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-        return marks
+        return validators
             .etag
             .as_ref()
             .is_some_and(|own| tags == "*" || tags.split(',').any(|tag| strong(tag) == strong(own)));
     }
     let since = since.and_then(|since| Some(rfc2822::parse(since).ok()?.timestamp().as_second()));
-    since.zip(marks.modified).is_some_and(|(since, modified)| modified <= since)
+    since.zip(validators.modified).is_some_and(|(since, modified)| modified <= since)
 }
 
 #[cfg(test)]
@@ -75,19 +75,19 @@ mod tests {
 
     #[test]
     fn a_strong_tag_goes_with_the_bytes_a_weak_one_with_the_text() {
-        let (first, furnished) = (version("a", 1, 5), version("a, 12:00", 1, 5));
-        assert_ne!(first.marks(ValidatorPolicy::Strong).etag, furnished.marks(ValidatorPolicy::Strong).etag);
-        assert_eq!(first.marks(ValidatorPolicy::Weak), furnished.marks(ValidatorPolicy::Weak));
-        assert_ne!(first.marks(ValidatorPolicy::Weak), version("a", 2, 5).marks(ValidatorPolicy::Weak));
-        assert_eq!(first.marks(ValidatorPolicy::NoValidators), Marks::default());
+        let (first, with_clock) = (version("a", 1, 5), version("a, 12:00", 1, 5));
+        assert_ne!(first.validators(ValidatorPolicy::Strong).etag, with_clock.validators(ValidatorPolicy::Strong).etag);
+        assert_eq!(first.validators(ValidatorPolicy::Weak), with_clock.validators(ValidatorPolicy::Weak));
+        assert_ne!(first.validators(ValidatorPolicy::Weak), version("a", 2, 5).validators(ValidatorPolicy::Weak));
+        assert_eq!(first.validators(ValidatorPolicy::NoValidators), SentValidators::default());
         let again = Version { nonce: 2, ..version("a", 1, 5) };
-        assert_ne!(first.marks(ValidatorPolicy::UnstableEtag), again.marks(ValidatorPolicy::UnstableEtag));
+        assert_ne!(first.validators(ValidatorPolicy::UnstableEtag), again.validators(ValidatorPolicy::UnstableEtag));
     }
 
     #[test]
     fn conditions_are_judged_as_in_rfc_9110() {
-        let marks = Marks { etag: Some("\"a\"".to_owned()), modified: Some(784_111_777) };
-        let unmodified = |fields: &[(String, String)]| not_modified(&marks, ValidatorPolicy::Strong, fields);
+        let validators = SentValidators { etag: Some("\"a\"".to_owned()), modified: Some(784_111_777) };
+        let unmodified = |fields: &[(String, String)]| not_modified(&validators, ValidatorPolicy::Strong, fields);
         assert!(!unmodified(&[]));
         for (value, want) in [("\"a\"", true), ("\"b\", W/\"a\"", true), ("*", true), ("\"b\"", false), ("a", false)] {
             assert_eq!(unmodified(&request("if-none-match", value)), want, "{value}");
@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn an_always_304_server_answers_304_to_everyone() {
-        let marks = version("a", 1, 5).marks(ValidatorPolicy::Always304);
-        assert!(!not_modified(&marks, ValidatorPolicy::Always304, &[]));
-        assert!(not_modified(&marks, ValidatorPolicy::Always304, &request("if-none-match", "\"other\"")));
-        assert!(not_modified(&marks, ValidatorPolicy::Always304, &request("if-modified-since", "whenever")));
+        let validators = version("a", 1, 5).validators(ValidatorPolicy::Always304);
+        assert!(!not_modified(&validators, ValidatorPolicy::Always304, &[]));
+        assert!(not_modified(&validators, ValidatorPolicy::Always304, &request("if-none-match", "\"other\"")));
+        assert!(not_modified(&validators, ValidatorPolicy::Always304, &request("if-modified-since", "whenever")));
     }
 }
