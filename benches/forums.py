@@ -3,7 +3,7 @@
 
   benches/forums.py --out OUT [--suidao target/release/suidao]
       [--skins discuz,phpbb,…]                       generated, served by `suidao practice --forum`
-      [--software flaskbb,machina,spirit --python P]  of others, see CONTRIBUTING.md; P is their environment's
+      [--software flaskbb,machina,spirit --python P]  real software, see CONTRIBUTING.md; P is the python of its environment
       [--dump SERVE ROOT START --dump-index PATTERN… --dump-thread PATTERN…]
                                                      files under ROOT/hosts, served by the program SERVE as a proxy
 
@@ -11,12 +11,12 @@ Each forum is served on loopback, `suidao forum discover` and `suidao forum craw
 --strategy breadth-first` five links deep with as many pages as both took. The counts of the programs are not used: every
 request goes through a proxy in this program, which records it and answers for no other host.
 
-A page is one of these; robots.txt and answers that lead elsewhere (3xx) are counted separately.
+A page is one of these; robots.txt and redirects are counted separately.
   home     the start page, first time
-  index    a page of a board that shows a thread which no index page before it has shown, or its first page
+  index    the first page of a board, or a page of it with a thread that no earlier index page has shown
   first    the first page of a thread, first time
   further  another page of a thread, first time
-  wasted   the rest: duplicates under another address, errors, profiles, samples, pages requested twice
+  wasted   the rest: duplicates under another URL, errors, profiles, samples, pages requested twice
 Precision, three ways: threads / all; (all - wasted) / all; threads / (all - index - further), the paper's, which
 counts a page of a board or a further page of a thread neither for nor against. Coverage: threads / threads that can
 be read without a login. A thread counts once its first page was fetched with status 200. Depth: further pages fetched
@@ -46,14 +46,14 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 REPO = Path(__file__).resolve().parent.parent
-# Most seconds of one run.
+# Maximum seconds of one run.
 SECONDS = 900
-# No page differs by these: sessions, and where one came from.
+# Parameters that do not change the page: sessions, and the page with the link.
 NO_MATTER = {'sid', 's', 'phpsessid', 'jsessionid', 'extra'}
 HREF = re.compile(r'''<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))''', re.IGNORECASE)
 
-# The addresses of index pages and threads, first page and others: {id} (a number) or {name} distinguishes them,
-# {page} or {offset} one page from the next, {x} is anything. What has another address is wasted.
+# URLs of index pages and threads, first page and others: {id} (a number) or {name} identifies the board or thread,
+# {page} or {offset} the page, {x} is anything. Pages with other URLs are wasted.
 SOFTWARE = {
     'flaskbb': (['/forum/{id}-{x}', '/forum/{id}-{x}?page={page}', '/forum/{id}?page={page}'],
                 ['/topic/{id}-{x}', '/topic/{id}', '/topic/{id}-{x}?page={page}', '/topic/{id}?page={page}']),
@@ -86,7 +86,7 @@ SKINS = {
 
 
 class Addresses:
-    """Which page of which board or thread a URL is."""
+    """Finds the board or thread of a URL, and its page number."""
 
     def __init__(self, index, thread):
         self.patterns = [(kind, *self._compile(pattern)) for kind, patterns in (('index', index), ('thread', thread))
@@ -103,7 +103,7 @@ class Addresses:
         return re.compile(regex + '$'), dict(parse_qsl(query))
 
     def of(self, url):
-        """(kind, id, page) with pages from 1, or from 0 and by offset; nothing for another address."""
+        """(kind, id, page) with pages from 1, or an offset from 0; None for other URLs."""
         parts = urlsplit(url)
         given = {key: value for key, value in parse_qsl(parts.query, keep_blank_values=True)
                  if key.lower() not in NO_MATTER}
@@ -119,14 +119,14 @@ class Addresses:
                     break
             else:
                 page = found.get('offset') or found.get('page') or ''
-                # The first page has several addresses: without a number, with 1, with offset 0.
+                # The first page has several URLs: without a number, with 1, with offset 0.
                 first = page == '' or page == ('0' if 'offset' in found else '1')
                 return kind, found.get('id', ''), 'first' if first else page
         return None
 
 
 class Recorder:
-    """A proxy that notes every request of one host and refuses all others."""
+    """A proxy that records every request for one host and refuses all others."""
 
     def __init__(self, host, upstream):
         self.host, self.upstream, self.seen, lock = host, upstream, [], threading.Lock()
@@ -238,7 +238,7 @@ class Tally:
         return threads
 
     def depth(self):
-        """Further pages fetched / known; numbers may be of pages, from 2, or of posts, whose least is a page's."""
+        """Further pages fetched / known. A number is that of a page, from 2, or of a post, of which the first counts."""
         numbers = [number for known in self.known.values() for number in known]
         if not numbers:
             return 1.0
@@ -251,7 +251,7 @@ class Tally:
         return sum(self.count.values())
 
     def precision(self):
-        """Of all, not wasted, the paper's."""
+        """Precision: of all pages, without wasted ones, as in the paper."""
         threads, fetched = len(self.threads), max(1, self.all)
         paper = max(1, self.all - self.count['index'] - self.count['further'])
         return threads / fetched, 1 - self.count['wasted'] / fetched, threads / paper
@@ -261,7 +261,7 @@ class Tally:
 
 
 class Forum:
-    """A forum that is served: where it begins, how its addresses read, which threads everybody may read."""
+    """A served forum: its start page, the patterns of its URLs, and the threads that are public."""
 
     def __init__(self, name, start, upstream, patterns, readable_urls):
         self.name, self.start = name, start
@@ -274,7 +274,7 @@ class Forum:
         self.recorder = Recorder(self.host, upstream)
 
 
-# Servers of the forum at hand, ended with it.
+# Servers of the current forum, ended with it.
 SERVERS = []
 
 
@@ -294,7 +294,7 @@ def free_port():
 
 
 def started(command, port, there, log):
-    """Starts a server; waits until it answers and what `there` names exists."""
+    """Starts a server; waits until it answers and the files `there` exist."""
     process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     SERVERS.append(process)
     begun = time.monotonic()

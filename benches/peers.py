@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Peers on one recorded web: spider by itself, spider under suidao's guide, Scrapy with jieba, suidao breadth first and tunnel.
+"""Crawlers on one recorded web: spider alone, spider guided by suidao, Scrapy with jieba, suidao breadth-first and tunnel.
 
     cargo build --release; cargo build --release -p suidao-spider --example peers
     pip install scrapy jieba
     benches/peers.py --proxy http://127.0.0.1:8088 --log access.log --truth truth.txt --lexicon lexicons/ml.toml --seeds seeds.txt
 
 A proxy serves the recorded web and appends a line per request to the access log: time, host, path, status, bytes, separated
-by tabs. Every contestant begins with the same seeds, without delay, and fetches --pages pages. Printed per contestant: medians
+by tabs. Every crawler starts with the same seeds, without delay, and fetches --pages pages. Prints for each: medians
 of the runs of pages per second, CPU seconds per 1,000 pages (its own, with its children), and distinct pages of the truth
 among the first 500, 1,000 and 2,000 pages.
 """

@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 import lxml.html
 from lxml.cssselect import CSSSelector
 
-# Never content: scripts, numbers of code lines, signs next to headings, buttons.
+# Never content: scripts, line numbers of code, anchor signs of headings, buttons.
 NEVER = (
     "script,style,noscript,template,svg,button,textarea:not(#md_v),iframe,td.gutter,.gutter pre,.lineno,.lnt,.ln,"
     ".line-numbers-rows,.headerlink,.header-anchor,a.anchor,.highlight-tools,.copy-btn,.code-lang,.MathJax_Preview"
@@ -88,7 +88,7 @@ def measure(text, gold):
 
 
 def others():
-    """What is installed: name and function from HTML to text."""
+    """Installed extractors: name, and function from HTML to text."""
     found = {}
     try:
         import trafilatura

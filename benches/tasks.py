@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tasks for `suidao compare`, made from the recorded Chinese webs, and what the page judge is worth on each.
+"""Makes tasks for `suidao compare` from the recorded Chinese webs, and measures the page judge on each.
 
   benches/tasks.py --shared ARCHIVES --web WEB --web2 WEB2 --out OUT [--suidao target/release/suidao]
 
@@ -7,12 +7,12 @@ WEB and WEB2 are the unpacked webs. Writes OUT/TASK/{lexicon.toml, seeds.txt, tr
 exclude.txt} and three compare files: web.toml and web2.toml, the tasks given with the webs, and dev.toml, seeded draws
 of other seeds to tune on: up to three of eight hosts for each topic of web 1, six of two hosts for each of web 2.
 
-A lexicon never sees what is scored. On web 1 it is learnt from labelled pages of hosts that are no seeds of the task,
-at most 60 a host, and those hosts are excluded: they count neither as fetched nor as relevant. On web 2 it is learnt
-from web 1 without the hosts that both webs hold. The background is pages of hosts that are not scored.
+A lexicon is never learnt from pages that are scored. On web 1 it is learnt from labelled pages of hosts that are not
+seeds of the task, at most 60 per host, and those hosts are excluded: they count neither as fetched nor as relevant. On
+web 2 it is learnt from web 1 without the hosts that both webs have. The background is pages of hosts that are not scored.
 
 Prints a line for each task: relevant pages that its seeds reach, and how the lexicon's own page threshold does on a
-sample of the pages reached, weighed as often as they occur. Python 3 standard library only.
+sample of the reached pages, weighted by their frequency. Python 3 standard library only.
 
 To unpack the webs from the folder ARCHIVES into DATA:
   for web in web web2; do mkdir -p DATA/$web/hosts; cp ARCHIVES/$web/aliases.tsv DATA/$web/; done
@@ -32,10 +32,10 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 LEARNT_A_HOST, BACKGROUND_A_HOST = 60, 20
-# A draw needs so many relevant pages reached, and so many pages of so many hosts to learn from.
+# A draw needs at least this many relevant pages that it reaches, pages to learn from, and hosts of those pages.
 LEAST_REACHED, LEAST_LEARNT, LEAST_HOSTS = 30, 20, 3
 DRAWS, DRAWN_HOSTS, PAIRS, ATTEMPTS = 3, 8, 6, 300
-# Pages judged of a task: relevant ones, others.
+# Number of pages to judge for a task: relevant ones, others.
 JUDGED = (300, 1500)
 # Topics without labels on web 1: keywords as a user would write them.
 KEYWORDS = {
@@ -47,7 +47,7 @@ HREF = re.compile(rb'''<(?:a|area)\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\
 
 
 def label_key(host, path):
-    """What labels are compared by, as the webs' score.py does."""
+    """The key by which labels are compared, as in the score.py of the webs."""
     path = unquote(path.split('#')[0].split('?')[0])
     return host.lower() + path.removesuffix('index.html').rstrip('/').removesuffix('.html')
 
@@ -103,7 +103,7 @@ class Web:
         return label_key(parts.hostname, parts.path)
 
     def page(self, host, path):
-        """The page a decoded path on a host leads to."""
+        """The page to which a decoded path on a host leads."""
         name = self.aliases.get(host, host) + path
         names = [name + 'index.html', name + 'index.htm'] if path.endswith('/') else \
             [name, name + '/index.html', name + '/index.htm', name + '.html']
@@ -122,7 +122,7 @@ class Web:
         return order
 
     def some(self, pages, a_host, seed):
-        """A draw of these pages, at most so many a host."""
+        """A draw of these pages, with a maximum per host."""
         pages, count = sorted(pages), {}
         random.Random(seed).shuffle(pages)
         drawn = []
@@ -147,7 +147,7 @@ def divide(name):
 
 
 class Lexicons:
-    """Builds lexicons, each different one once."""
+    """Builds lexicons, equal ones only once."""
 
     def __init__(self, suidao, scratch):
         self.suidao, self.scratch, self.built = suidao, scratch, {}
@@ -288,7 +288,7 @@ def main():
 
 
 def write_task(a, lexicons, web, in_both, name, of, topic, seeds):
-    """Writes the files of a task and prints its line. Lexicons are learnt on `web`, whichever web it is `of`."""
+    """Writes the files of a task and prints its line. Its lexicon is learnt on `web`, which may differ from `of`."""
     seed_hosts = {urlsplit(seed).hostname for seed in seeds}
     if of is web:
         excluded = {web.host_of[page] for page in web.relevant[topic]} - seed_hosts

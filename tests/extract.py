@@ -1,9 +1,9 @@
-"""CSS selectors of extraction rules, run again by lxml and cssselect.
+"""Runs the CSS selectors of extraction rules with lxml and cssselect, and compares the results.
 
     python3 extract.py PAGES RULES.json PAGES.jsonl
 
 PAGES is a folder of saved pages, RULES.json maps field names to [selector, take, many], and a line of PAGES.jsonl has what
-suidao extracted from the page of its URL. Exits 77 where a package is missing.
+suidao extracted from the page of its URL. Exits with 77 if a package is missing.
 """
 
 import json

@@ -1,9 +1,9 @@
-"""Writes the answers of a crawl directory again, as the crawlers of others write them, with warcio.
+"""Writes the responses of a crawl directory with warcio in the form in which other crawlers write them.
 
     python3 foreign_warc.py CRAWL OUT
 
-OUT gets plain.warc.gz (one member per record), mixed.warc (each answer in another way, with records of all kinds), and
-dedup.warc.gz (every answer twice, the second time as a revisit record).
+OUT gets plain.warc.gz (one member per record), mixed.warc (each response in another form, with records of all kinds), and
+dedup.warc.gz (every response twice, the second time as a revisit record).
 """
 
 import glob
@@ -43,7 +43,7 @@ def chunks(body):
 
 
 def ways(number, fields, body):
-    """Fields and body of an answer as one of the crawlers stores it."""
+    """Fields and body of a response as one of the crawlers stores it."""
     length = [("Content-Length", str(len(body)))]
     if number % 6 == 0:  # wget: the transfer coding is kept
         return fields + [("Transfer-Encoding", "chunked")], chunks(body)

@@ -1,8 +1,8 @@
-"""The figures of a link graph computed again by networkx.
+"""Computes the figures of a link graph with networkx, and compares them.
 
     python3 graph.py PAGES.jsonl GRAPH.graphml GRAPH.json
 
-Prints what agreed; exits 77 where a package is missing, and with a traceback where something does not agree.
+Prints what agrees. Exits with 77 if a package is missing, and with a traceback if something differs.
 """
 
 import collections

@@ -1,9 +1,9 @@
-"""Exports read back by the software they are meant for.
+"""Reads exports with the software that they are made for.
 
     python3 roundtrip.py CHECK EXPORTS CRAWL SCHEMA
 
-EXPORTS holds one crawl in all formats (see tests/export/formats.rs), CRAWL is the crawl directory. Prints what agreed; exits 77
-with a line that names a missing package, and with a traceback where something does not agree.
+EXPORTS holds one crawl in all formats (see tests/export/formats.rs), CRAWL is the crawl directory. Prints what agrees.
+Exits with 77 and the name of a missing package, and with a traceback if something differs.
 """
 
 import datetime
@@ -177,7 +177,7 @@ SEARCHED = [
 
 
 def elastic():
-    """The body of the bulk API, taken apart by the serialiser of the official client and sent through its helpers."""
+    """The body for the bulk API, parsed by the serialiser of the official client and passed through its helpers."""
     from elasticsearch import helpers
     from elasticsearch.serializer import NdjsonSerializer
 
@@ -189,7 +189,7 @@ def elastic():
     for action, document, line in zip(actions, documents, LINES):
         assert action == {"index": {"_index": "crawl", "_id": line["id"]}}, action
         assert document == {name: line[name] for name in SEARCHED}, line["url"]
-    # What the client itself would send for the same documents is the same, row for row.
+    # The client itself would send the same rows for these documents.
     sent = []
     wanted = ({"_index": "crawl", "_id": document["id"], "_source": document} for document in documents)
     for action, source in map(helpers.expand_action, wanted):

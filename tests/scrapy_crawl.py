@@ -1,5 +1,5 @@
-"""Crawls with Scrapy and writes what it downloads with warcio, as extensions of Scrapy do: from its signal, whose headers have
-lost their order and their reason phrase.
+"""Crawls with Scrapy and writes its responses with warcio, as extensions of Scrapy do: from a signal whose headers have lost
+their order and reason phrase.
 
     http_proxy=PROXY python3 scrapy_crawl.py SEEDS OUT.warc.gz
 """

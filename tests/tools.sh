@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs below target/tools what tests need of others: independent readers of WARC files, exports and metrics, Scrapy,
-# forum software, and html5lib's tests (MIT). The browser, wget and the NATS server are the system's (Debian: apt-get
-# install chromium wget nats-server).
+# Installs into target/tools other programs that tests use: independent readers of WARC files, exports and metrics,
+# Scrapy, forum software, and html5lib's tests (MIT). The browser, wget and the NATS server come from the system (Debian:
+# apt-get install chromium wget nats-server).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools=target/tools
@@ -12,7 +12,7 @@ $tools/python/bin/pip install --quiet --disable-pip-version-check \
 
 tests/forums/install.sh $tools/forums
 
-# Only the source package has the tests. Its setup needs the older setuptools that the forums have too.
+# Only the source package has the tests. Its setup needs the older setuptools that is installed for the forums.
 rm -rf $tools/html5lib
 mkdir -p $tools/html5lib
 $tools/forums/bin/pip download --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-binary html5lib \

@@ -1,5 +1,5 @@
 //! A crawl of several workers over a real NATS server on loopback: it finds what one process finds, and no fault loses
-//! a page. The web records who asked for what when.
+//! a page. The web records all requests and their times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ struct Nats {
 }
 
 impl Nats {
-    /// None without a program; a message says so.
+    /// None without the program; then it prints a message.
     fn start(more: &[&str]) -> Option<Self> {
         let (program, port, files) = (tools::nats_server()?, unused_port(), tempfile::tempdir().unwrap());
         let server = Self::serve(&program, port, files.path(), more);

@@ -1,8 +1,8 @@
 """The content of a test forum: boards, users and threads in Chinese, drawn from a seed.
 
-One content for every forum software, so that what differs between two of them is the software. Replies per thread
-have a heavy tail (Pareto), the gaps between them are log-normal, users are drawn with a Zipf share. Times end at the
-moment given, for the softwares show them as so long ago.
+All forum software gets the same content, so that only the software differs. Replies per thread have a heavy tail
+(Pareto), the gaps between them are log-normal, users are drawn with Zipf shares. Times end now, because the software
+shows them relative to now.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Content:
         return self._draw.choices(range(len(self.users)), self._shares)[0]
 
     def title(self, board: int) -> str:
-        """8 to 30 characters, none given twice."""
+        """8 to 30 characters, each title once."""
         while True:
             title = self._draw.choice(TITLES).format(*self._words(board), n=self._draw.randint(1, 99))
             if 8 <= len(title) <= 30 and title not in self._titles:
@@ -138,7 +138,7 @@ class Content:
         at = [begun]
         for _ in range(replies):
             at.append(at[-1] + timedelta(seconds=self._draw.lognormvariate(8.5, 1.6)))
-        # A thread that would reach into the future is drawn together, so that its last reply lies before now.
+        # The times of a thread that would reach into the future are compressed, so that its last reply is before now.
         room = (now - begun) * self._draw.uniform(0.5, 0.99)
         squeeze = min(1.0, room / (at[-1] - begun)) if replies else 1.0
         at = [(begun + (moment - begun) * squeeze).replace(microsecond=0) for moment in at]
@@ -147,13 +147,13 @@ class Content:
         return Thread(board, self.title(board), sticky, self._draw.random() < 0.04, views, posts)
 
     def posts_in_time(self) -> list[tuple[datetime, int, int]]:
-        """(Time, thread, place in the thread) of every post, oldest first: the order in which ids are given."""
+        """(Time, thread, position in the thread) of every post, oldest first: ids are assigned in this order."""
         posts = [(post.at, i, j) for i, thread in enumerate(self.threads) for j, post in enumerate(thread.posts)]
         return sorted(posts)
 
 
 class Activity:
-    """Later content: drawn by another seed, so that every call of `--add` adds something else."""
+    """Later content, drawn with another seed, so that every call of `--add` adds different content."""
 
     def __init__(self, seed: int, now: datetime):
         self.content = Content(seed, 0, now)

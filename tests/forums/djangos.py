@@ -1,4 +1,4 @@
-"""The settings that the forums on Django have in common: one SQLite file, caches in memory, Chinese, no debugging."""
+"""Common settings of the Django forums: one SQLite file, caches in memory, Chinese, no debugging."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def common(database: Path, root: str, caches: list[str], processors: list[str]) -> dict:
-    """For `settings.configure`: `root` names the module with the addresses, `processors` are added to Django's."""
+    """For `settings.configure`: `root` names the module with the URLs, `processors` are added to Django's."""
     django = ["django.template.context_processors.i18n", "django.template.context_processors.static",
               "django.template.context_processors.request", "django.contrib.auth.context_processors.auth",
               "django.contrib.messages.context_processors.messages"]

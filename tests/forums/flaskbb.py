@@ -1,6 +1,6 @@
-"""FlaskBB (Flask, SQLAlchemy) with generated Chinese threads, on loopback: ten threads and ten posts to a page, as it
-comes. Addresses: /forum/ID-slug?page=N, /topic/ID-slug?page=N, /post/ID (leads to the page of the thread with it).
-What members alone may read is not shown to guests at all."""
+"""FlaskBB (Flask, SQLAlchemy) with generated Chinese threads, on loopback: ten threads and ten posts per page, its
+default. URLs: /forum/ID-slug?page=N, /topic/ID-slug?page=N, /post/ID (leads to the page of the thread with it).
+Guests do not see what only members may read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from math import ceil
 from pathlib import Path
 
 HERE = sys.path.pop(0)  # this file has the package's name: what is imported now must not be this file
-# FlaskBB 2.0 is of 2018: Python 3.10 took away the names of the abstract collections that it uses.
+# FlaskBB 2.0 (2018) uses names of abstract collections that Python 3.10 removed.
 for name in collections.abc.__all__:
     if not hasattr(collections, name):
         setattr(collections, name, getattr(collections.abc, name))
@@ -45,7 +45,7 @@ class FlaskBB:
             WHOOSHEE_ENABLE_INDEXING = False
             DEBUG_TB_ENABLED = False
             RATELIMIT_ENABLED = False
-            # Made at the start, next to the package by default: two that start at once would collide.
+            # Created at the start, by default next to the package, where two simultaneous starts would collide.
             ALEMBIC = {**DefaultConfig.ALEMBIC, "script_location": str(database.parent / "migrations")}
 
         self._app = create_app(Config, instance_path=str(database.parent / "instance"))

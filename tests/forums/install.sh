@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs the forum software of others that the tests start: a virtual environment under the directory given.
+# Installs the forum software that the tests start into a virtual environment in the given directory.
 #
 #   tests/forums/install.sh target/tools/forums
 #
-# Versions are pinned. FlaskBB 2.0.2 is of 2018 and needs versions of its time, some of which no longer build or run
-# (simplejson's setup asks setuptools for `Feature`; Celery 4 asks inspect for `formatargspec`): it is installed
-# without its own pins, next to the newest of each that it still runs with.
+# Versions are pinned. FlaskBB 2.0.2 (2018) pins versions of its time, some of which no longer build or run (simplejson's
+# setup needs `Feature` of setuptools; Celery 4 needs `formatargspec` of inspect). So it is installed without its pins,
+# with the newest version of each dependency that it still runs with.
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: $0 DIRECTORY" >&2; exit 2; }
 

@@ -1,5 +1,5 @@
-"""django-machina (Django) with generated Chinese threads, on loopback: twenty threads and fifteen posts to a page, as
-it comes. Addresses: /forum/SLUG-ID/?page=N, /forum/SLUG-ID/topic/SLUG-ID/?page=N (and ?post=ID for the page with that
+"""django-machina (Django) with generated Chinese threads, on loopback: twenty threads and fifteen posts per page, its
+default. URLs: /forum/SLUG-ID/?page=N, /forum/SLUG-ID/topic/SLUG-ID/?page=N (and ?post=ID for the page with that
 post). The board for members is listed, but leads guests to the login page."""
 
 from __future__ import annotations

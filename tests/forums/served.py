@@ -1,7 +1,7 @@
 """Fills, serves and describes a test forum of any software: the command line, the server on loopback,
 the log of its requests and the truth.
 
-    python SOFTWARE.py --data DIR [--port N]             fill DIR where it is empty, serve it until killed
+    python SOFTWARE.py --data DIR [--port N]             fill DIR if it is empty, serve it until killed
     python SOFTWARE.py --data DIR --add N [--replies M]  N new threads and M replies, dated now; the server may run
 
 A server prints one line, `ready http://127.0.0.1:PORT/ …`, when it answers, and ends by itself after `--lifetime`.
@@ -31,22 +31,22 @@ class Software(Protocol):
     name: str
 
     def open(self, database: Path) -> object:
-        """Starts the software upon a database, which need not exist yet; its WSGI application."""
+        """Starts the software on a database, which need not exist yet. Returns its WSGI application."""
 
     def context(self) -> AbstractContextManager:
-        """What surrounds every use of the database."""
+        """The context in which the database is used."""
 
     def fill(self, content: Content) -> None:
-        """Makes the database, and in it what its own forms would have left, had they been sent at the times given."""
+        """Creates the database, with the content as if it had been posted by the forms of the software at its times."""
 
     def begin(self, board: int, author: int, title: str, text: str) -> None:
-        """Begins a thread now, by the software's own steps."""
+        """Begins a thread now, by the code of the software."""
 
     def reply(self, thread: int, author: int, text: str) -> None:
-        """Replies to the thread of that id now, by the software's own steps."""
+        """Replies to the thread with this id now, by the code of the software."""
 
     def describe(self) -> tuple[list[dict], list[dict]]:
-        """Boards and threads for the truth, with addresses from the root on."""
+        """Boards and threads for truth.json, with URLs from the root on."""
 
 
 def options(description: str) -> argparse.Namespace:
@@ -54,10 +54,10 @@ def options(description: str) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="the forum's directory: database, truth.json, access.log")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=400, help="about how many")
+    parser.add_argument("--threads", type=int, default=400, help="approximate number of threads")
     parser.add_argument("--add", type=int, metavar="N", help="add N threads to a forum that exists, and do not serve")
     parser.add_argument("--replies", type=int, default=0, metavar="M", help="with --add: replies to older threads too")
-    parser.add_argument("--lifetime", type=float, default=1800, metavar="SECONDS", help="a server ends itself after that")
+    parser.add_argument("--lifetime", type=float, default=1800, metavar="SECONDS", help="time after which a server exits")
     given = parser.parse_args()
     given.data = given.data.resolve()
     given.data.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ def options(description: str) -> argparse.Namespace:
 def write_truth(software: Software, data: Path, home: str) -> str:
     """truth.json: every board (id, name, url, readable) and every thread (id, url, board, title, posts, pages, sticky,
     last: seconds since 1970, readable: without a login). `url` is the one that the forum's own lists link; further
-    pages have the parameter `page`; `also` are other addresses of the same. Says in a few words what there is."""
+    pages have the parameter `page`; `also` has other URLs of the same thread. Returns a summary."""
     with software.context():
         boards, threads = software.describe()
     for entry in boards + threads:
@@ -81,7 +81,7 @@ def write_truth(software: Software, data: Path, home: str) -> str:
 
 
 def add(software: Software, truth: dict, threads: int, replies: int) -> None:
-    """New threads and replies to those that were there, drawn again at every call."""
+    """Adds new threads, and replies to existing ones; each call draws others."""
     before = truth["threads"]
     activity = Activity(len(before) + sum(thread["posts"] for thread in before), datetime.utcnow())
     content = activity.content

@@ -1,7 +1,7 @@
-"""Spirit (Django) with generated Chinese threads, on loopback: twenty threads and twenty posts to a page, as it comes.
-The home page and a category's page list the threads of all boards below them. Addresses: /category/ID/SLUG/?page=N,
+"""Spirit (Django) with generated Chinese threads, on loopback: twenty threads and twenty posts per page, its default.
+The home page and a category's page list the threads of all boards in them. URLs: /category/ID/SLUG/?page=N,
 /topic/ID/SLUG/?page=N, /comment/ID/find/ (leads to the page of the thread with it). It has no boards for
-members: the one of the content is a removed one, which is never shown."""
+members, so that of the content is a removed board, which is never shown."""
 
 from __future__ import annotations
 
