@@ -137,14 +137,14 @@ mod tests {
 
     #[test]
     fn signals_help_and_lies_do_no_harm() {
-        let deaf = freshness(0.0, 0.0, false);
+        let without = freshness(0.0, 0.0, false);
         for (signalled, false_signals, least) in
             [(1.0, 0.0, 1.12), (0.5, 0.05, 1.02), (0.5, 0.2, 0.97), (0.0, 0.2, 0.97), (0.0, 1.0, 0.98)]
         {
-            let heeding = freshness(signalled, false_signals, true);
+            let with_signals = freshness(signalled, false_signals, true);
             assert!(
-                heeding > least * deaf,
-                "{signalled} signalled, {false_signals} false a day: {heeding}, without {deaf}"
+                with_signals > least * without,
+                "{signalled} signalled, {false_signals} false a day: {with_signals}, without {without}"
             );
         }
     }

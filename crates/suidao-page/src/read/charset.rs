@@ -621,11 +621,11 @@ mod tests {
         let mut wrong = Vec::new();
         for line in list.lines().skip(1) {
             let fields: Vec<&str> = line.split('\t').collect();
-            let (name, mut truth, mut lies, mut excerpt) = (fields[0], fields[3], fields[4] == "yes", fields[7]);
+            let (name, mut truth, mut misdeclared, mut excerpt) = (fields[0], fields[3], fields[4] == "yes", fields[7]);
             let mut broken = None;
             match name {
-                "gbk-damaged/1.html" => (truth, lies, excerpt, broken) = ("utf-8", false, "Mäscot", Some(1)),
-                "gbk-damaged/2.html" => (truth, lies, excerpt, broken) = ("utf-8", false, "können", Some(3)),
+                "gbk-damaged/1.html" => (truth, misdeclared, excerpt, broken) = ("utf-8", false, "Mäscot", Some(1)),
+                "gbk-damaged/2.html" => (truth, misdeclared, excerpt, broken) = ("utf-8", false, "können", Some(3)),
                 _ => {}
             }
             let body = std::fs::read(root.join(name)).unwrap();
@@ -639,9 +639,9 @@ mod tests {
             let result = decoded.defects.iter().any(|defect| matches!(defect, Defect::WrongCharset { .. }));
             let first: String = excerpt.split([' ', '<']).find(|word| !word.is_ascii()).unwrap_or_default().to_owned();
             let counted = broken.is_none_or(|count| decoded.defects.contains(&Defect::BrokenBytes(count)));
-            if !counted || found != Some(expected) || result != lies || !decoded.text.contains(first.as_str()) {
+            if !counted || found != Some(expected) || result != misdeclared || !decoded.text.contains(first.as_str()) {
                 wrong.push(format!(
-                    "{name}: {truth}, lies {lies}; got {} {:?} {first}",
+                    "{name}: {truth}, misdeclared {misdeclared}; got {} {:?} {first}",
                     decoded.charset, decoded.defects
                 ));
             }
