@@ -158,7 +158,7 @@ pub fn interrupts() -> impl Future<Output = ()> {
     }
 }
 
-/// What only a crawl has: nothing.
+/// The summary of a topic crawl has no fields beyond the common ones.
 #[derive(Serialize)]
 struct TopicCrawl {}
 
@@ -172,8 +172,11 @@ impl Display for RunSummary<'_, TopicCrawl> {
                     && self.report.unreached.hosts.iter().all(|(_, why)| {
                         matches!(why.kind, FailureKind::Dns | FailureKind::NoSuchHost | FailureKind::Connect)
                     });
-                let advice =
-                    if offline { " Check the network connection, and set --proxy if one is needed." } else { "" };
+                let advice = match &self.config.fetch.proxy {
+                    _ if !offline => "",
+                    None => " Check the network connection, and set --proxy if one is needed.",
+                    Some(_) => " Check that the proxy reaches these hosts, and that it forwards https (CONNECT).",
+                };
                 format!("No page could be fetched; skipped.csv lists the reason for each seed.{advice}")
             }
             Some(Stop::RequestLimit) => {

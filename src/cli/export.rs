@@ -146,7 +146,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
         [] => None,
         names => Some(DocumentFields::named(names.iter().map(|name| name.trim()))?),
     };
-    refuse_what_does_not_go_together(args)?;
+    reject_incompatible_flags(args)?;
     let extractor = args.extract.as_deref().map(extraction::read).transpose()?;
     let directory = CrawlDirectory::new(&args.directory);
     let args = &ExportArgs { output: outfiles::named(args), ..args.clone() };
@@ -209,7 +209,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
 }
 
 /// Rejects flags that the format does not use, instead of ignoring them.
-fn refuse_what_does_not_go_together(args: &ExportArgs) -> Result<()> {
+fn reject_incompatible_flags(args: &ExportArgs) -> Result<()> {
     let fixed = matches!(args.format, Format::Warc | Format::Text | Format::Markdown | Format::Graph | Format::Index);
     if fixed && !args.fields.is_empty() {
         bail!(

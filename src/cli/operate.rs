@@ -23,12 +23,12 @@ pub struct GoalsArgs {
     /// Stop after N pages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub max_pages: Option<u64>,
-    /// Stop after N requests, successful or not [default: ten per page of --max-pages, plus 1000; without --max-pages, no
-    /// limit]
+    /// Stop after N requests, successful or not [default: ten per page of --max-pages, plus 1000; without --max-pages,
+    /// no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub max_requests: Option<u64>,
-    /// Stop when a condition is met: pages=N, relevant=N, bytes=2GB, minutes=N (of this run) or harvest<0.05/1000 (fewer than
-    /// 5% of the last 1000 pages are relevant); may be repeated
+    /// Stop when a condition is met: pages=N, relevant=N, bytes=2GB, minutes=N (of this run) or harvest<0.05/1000
+    /// (fewer than 5% of the last 1000 pages are relevant); may be repeated
     #[arg(long = "stop-when", value_name = "CONDITION", help_heading = "Limits")]
     pub stop_when: Vec<String>,
 }
@@ -53,7 +53,7 @@ impl GoalsArgs {
     }
 }
 
-/// Where a crawl can be looked at, and where it logs.
+/// Status page and log of a crawl.
 #[derive(Args)]
 pub struct OperatingArgs {
     /// Serve a status page at this address, and Prometheus metrics at /metrics; a port alone means 127.0.0.1

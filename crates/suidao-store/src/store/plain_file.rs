@@ -69,7 +69,7 @@ pub fn check_tree(path: &Path, include: impl Fn(&Path) -> bool) -> Result<(), St
     Ok(())
 }
 
-/// Opens a plain file of a crawl directory, without following links or pending for pipes.
+/// Opens a plain file of a crawl directory, without following links or waiting for pipes.
 ///
 /// # Errors
 /// [`StoreError::NotPlain`] if it is something else, [`StoreError::Io`].
