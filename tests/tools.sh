@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Installs into target/tools other programs that tests use: independent readers of WARC files, exports and metrics,
-# Scrapy, forum software, and html5lib's tests (MIT). The browser, wget and the NATS server come from the system (Debian:
-# apt-get install chromium wget nats-server).
+# Scrapy, a server of S3, forum software, and html5lib's tests (MIT). The browser, wget, the NATS server, openssl and
+# faketime come from the system (Debian: apt-get install chromium wget nats-server openssl faketime).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools=target/tools
 
 python3 -m venv $tools/python
 $tools/python/bin/pip install --quiet --disable-pip-version-check \
-    warcio pyarrow pandas duckdb polars networkx scipy lxml cssselect surt jsonschema elasticsearch prometheus_client scrapy
+    warcio pyarrow pandas duckdb polars networkx scipy lxml cssselect surt jsonschema elasticsearch prometheus_client scrapy \
+    "moto[server]"
 
 tests/forums/install.sh $tools/forums
 

@@ -19,6 +19,7 @@ use super::crawl::interrupted;
 use super::names::one_of;
 use super::network::NetworkArgs;
 use super::operate::GoalsArgs;
+use super::source::{NatsArgs, block_on};
 use super::{Exit, Verbosity, inputs};
 
 /// Set up and watch a crawl that several machines share; `suidao worker` works for it.
@@ -56,21 +57,6 @@ enum ClusterVerb {
     Delete(NamedArgs),
 }
 
-/// The server of a cluster.
-#[derive(Args)]
-struct NatsArgs {
-    /// NATS servers, separated by commas; user and password may be in the URL
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "NATS_URL",
-        hide_env_values = true,
-        default_value = "nats://127.0.0.1:4222",
-        help_heading = "Network"
-    )]
-    nats: String,
-}
-
 #[derive(Args)]
 struct NamedArgs {
     /// Name of the crawl
@@ -95,9 +81,9 @@ struct CreateArgs {
     /// File of seed URLs, one per line
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     seeds: Option<PathBuf>,
-    /// Directory for the pages, at the same path on all machines
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    archive: PathBuf,
+    /// Directory for the pages, at the same path on all machines, or s3://BUCKET/FOLDER (keys and endpoint: AWS_* variables)
+    #[arg(long, value_name = "DIR|URL", help_heading = "Output")]
+    archive: String,
     /// Partitions, 1 to 65536; fixed for the life of the crawl, and the most workers that it can use
     #[arg(long, value_name = "N", default_value_t = 64)]
     partitions: u32,
@@ -219,14 +205,17 @@ fn create(args: &CreateArgs, verbosity: Verbosity) -> Result<Exit> {
     let topic = inputs::topic(&args.lexicon)?;
     let seeds = inputs::seeds(&args.urls, args.seeds.as_deref())?;
     args.network.remind(&config, verbosity);
-    let archive = std::path::absolute(&args.archive)?;
+    let archive = match cluster::is_bucket(&args.archive) {
+        true => args.archive.clone(),
+        false => std::path::absolute(&args.archive)?.to_string_lossy().into_owned(),
+    };
     let new = NewCrawl {
         name: args.name.clone(),
         lexicon: topic.lexicon().clone(),
         config,
         partitions: args.partitions,
         replicas: args.replicas,
-        archive: archive.to_string_lossy().into_owned(),
+        archive,
         created: suidao::live::now(),
     };
     block_on(async {
@@ -258,7 +247,14 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
         let shared = SharedCrawl::open(&engine, &args.name).await?;
         let config = args.network.load_over(&shared.keep_config(&args.output)?, true)?;
         let topic = Arc::new(shared.topic()?);
-        let job = WorkerJob { shared, topic, config, nats: args.nats.nats.clone(), name: name.clone() };
+        let job = WorkerJob {
+            shared,
+            topic,
+            config,
+            files: args.output.clone(),
+            nats: args.nats.nats.clone(),
+            name: name.clone(),
+        };
         let news = |news| match news {
             WorkerNews::Joined => infoln!(verbosity, "{name} works for {}.", args.name),
             WorkerNews::Owns(partitions) => tracing::debug!("{partitions} partitions"),
@@ -324,13 +320,15 @@ fn describe_status(status: &ClusterStatus) -> String {
     for (name, worker) in &status.workers {
         let sum = |count: fn(&PartitionStatus) -> u64| thousands(worker.partitions.values().map(count).sum());
         text += &format!(
-            "\n  {name}{}: {} partitions, {} pages, {} relevant, {} queued, {} in flight",
+            "\n  {name}{}: {} partitions, {} pages, {} relevant, {} queued, {} in flight, {:.1} pages/s, {:.1} links/s",
             if worker.alive { "" } else { " (left)" },
             worker.partitions.len(),
             sum(|part| part.pages),
             sum(|part| part.relevant),
             sum(|part| part.queued),
             sum(|part| part.in_flight),
+            worker.pages_per_second,
+            worker.links_per_second,
         );
     }
     text
@@ -338,8 +336,4 @@ fn describe_status(status: &ClusterStatus) -> String {
 
 fn on<T>(args: &NamedArgs, ask: impl AsyncFnOnce(&NatsConnection) -> Result<T, cluster::ClusterError>) -> Result<T> {
     block_on(async { Ok(ask(&NatsConnection::connect(&args.nats.nats).await?).await?) })
-}
-
-fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(work)
 }

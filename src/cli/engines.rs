@@ -47,7 +47,8 @@ impl Engine {
         }
         // The directory's name, if servers accept it.
         let index = |is_valid: fn(&str) -> bool| {
-            let whole = args.directory.canonicalize().unwrap_or_else(|_| args.directory.clone());
+            let given = args.source.cluster().map_or_else(|| args.source.directory.clone(), PathBuf::from);
+            let whole = given.canonicalize().unwrap_or(given);
             let name = whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase());
             let names = [name.clone(), format!("suidao-{name}")];
             names.into_iter().find(|name| is_valid(name)).unwrap_or_else(|| "suidao".to_owned())
@@ -248,7 +249,7 @@ fn push(
     }
     if let Some((_, reason)) = rejected.first() {
         summary += &format!("\n{} rejected; first reason: {reason}", rejected.len());
-        if !export.store.directory().is_read_only() {
+        if args.source.cluster().is_none() && !export.store.directory().is_read_only() {
             let exports = export.store.directory().exports();
             plain_file::check_plain_directory(&exports)?;
             std::fs::create_dir_all(&exports).with_context(|| format!("cannot create {}", exports.display()))?;

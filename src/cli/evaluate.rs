@@ -11,21 +11,24 @@ use suidao::eval::queries::{Collected, at_cutoffs};
 use suidao::eval::{CrawlEvaluation, QueryResult, StrategyEvaluation};
 use suidao::index::{Index, Request};
 use suidao::recorded::LabelledUrls;
+use suidao::store::Store;
 use suidao::store::directory::{WriteError, write_whole};
-use suidao::store::{CrawlDirectory, Store};
 use suidao::text::entries;
 
 use super::index::current;
 use super::inputs::needed_topic_of_crawl;
+use super::source::{CrawlSource, CrawlSourceArgs, NatsArgs};
 use super::{Exit, Verbosity};
 
 /// Measure what queries find in a crawl as it progressed: precision and relevant pages.
 #[derive(Args)]
 #[command(after_help = "Example: suidao evaluate ml --queries queries.txt --truth truth.txt -o evaluation")]
 pub struct EvaluateArgs {
-    /// Crawl directories
+    /// Crawl directories, or cluster:NAME for the crawl of several machines as it is now
     #[arg(required = true, value_name = "DIRECTORY")]
     pub directories: Vec<PathBuf>,
+    #[command(flatten)]
+    pub nats: NatsArgs,
     /// File of queries, one per line [default: the first terms of the lexicon]
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub queries: Option<PathBuf>,
@@ -55,10 +58,12 @@ const TERMS: usize = 20;
 const CUTOFFS: u64 = 20;
 
 pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
+    let of = |directory: &PathBuf| CrawlSourceArgs { directory: directory.clone(), nats: args.nats.clone() }.open();
+    let sources: Vec<CrawlSource> = args.directories.iter().map(of).collect::<Result<_>>()?;
     let queries = match &args.queries {
         Some(path) => queries(path)?,
         None => {
-            let first = CrawlDirectory::new(&args.directories[0]);
+            let first = sources[0].directory();
             let topic = needed_topic_of_crawl(args.lexicon.as_deref(), &first)?;
             topic.lexicon().main_terms().iter().take(TERMS).map(|(term, _)| term.clone()).collect()
         }
@@ -66,8 +71,8 @@ pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
     let truth = args.truth.as_deref().map(|truth| LabelledUrls::read(truth, args.exclude.as_deref())).transpose()?;
     let mut crawls = Vec::new();
     let mut pages = 0;
-    for directory in &args.directories {
-        let crawl = Crawl::read(directory, &queries, truth.as_ref(), verbosity)?;
+    for source in &sources {
+        let crawl = Crawl::read(source, &queries, truth.as_ref(), verbosity)?;
         pages = pages.max(crawl.pages.len() as u64);
         crawls.push(crawl);
     }
@@ -117,9 +122,14 @@ struct Crawl {
 }
 
 impl Crawl {
-    fn read(directory: &Path, queries: &[String], truth: Option<&LabelledUrls>, verbosity: Verbosity) -> Result<Self> {
-        let index = current(directory, None, verbosity)?;
-        let store = Store::open(&CrawlDirectory::new(directory))?;
+    fn read(
+        source: &CrawlSource,
+        queries: &[String],
+        truth: Option<&LabelledUrls>,
+        verbosity: Verbosity,
+    ) -> Result<Self> {
+        let index = current(source.path(), None, verbosity)?;
+        let store = Store::open(&source.directory())?;
         let catalogue = Catalogue::read(&store)?;
         let names = UrlNames::read(&store, &catalogue)?;
         let mut seen = FxHashSet::default();
@@ -156,7 +166,7 @@ impl Crawl {
         }
         let pages = judged.iter().zip(hit);
         let pages = pages.filter_map(|(judged, hit)| judged.map(|relevant| Collected { relevant, hit })).collect();
-        let name = directory.display().to_string();
+        let name = source.to_string();
         Ok(Self { name, strategy: store.meta().strategy.clone(), pages, queries: result })
     }
 }

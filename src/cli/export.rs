@@ -18,6 +18,7 @@ use suidao::store::{CrawlDirectory, date};
 use super::engines::{self, Engine, ExportResult};
 use super::extraction;
 use super::filter::FilterArgs;
+use super::source::{CLUSTER, CrawlSourceArgs};
 use super::summary::most_first;
 use super::{Exit, Verbosity, inputs, outfiles};
 
@@ -25,8 +26,8 @@ use super::{Exit, Verbosity, inputs, outfiles};
 #[derive(Args, Clone)]
 #[command(after_help = "Example: suidao export ml -o best.jsonl.zst --relevant --where 'lang:zh chars:200..'")]
 pub struct ExportArgs {
-    /// Crawl directory
-    pub directory: PathBuf,
+    #[command(flatten)]
+    pub source: CrawlSourceArgs,
     /// Format
     #[arg(long, value_enum, default_value_t = Format::Jsonl, help_heading = "Output")]
     pub format: Format,
@@ -148,10 +149,16 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     };
     reject_incompatible_flags(args)?;
     let extractor = args.extract.as_deref().map(extraction::read).transpose()?;
-    let directory = CrawlDirectory::new(&args.directory);
+    if let (Some(name), Some(SinceFlag::Last)) = (args.source.cluster(), args.since) {
+        bail!(
+            "--since last: {CLUSTER}{name} keeps no record of exports; export a directory of `suidao cluster collect`"
+        );
+    }
+    let source = args.source.open()?;
+    let directory = source.directory();
     let args = &ExportArgs { output: outfiles::named(args), ..args.clone() };
     let to = Destination::of(args)?;
-    let (store, catalogue) = inputs::crawl(&args.directory)?;
+    let (store, catalogue) = inputs::crawl(source.path())?;
     outfiles::may_be_written(args)?;
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
     let export = Export {
@@ -190,7 +197,9 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
             pages: wanted.all.pages,
         };
         let held = engines::without(&export, wanted.all, &rejected)?;
-        if directory.is_read_only() {
+        if source.cluster().is_some() {
+            // The next view of it does not know this export.
+        } else if directory.is_read_only() {
             summary +=
                 &format!("\n{} is read-only, so --since last cannot refer to this export", directory.root().display());
         } else {

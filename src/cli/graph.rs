@@ -11,14 +11,15 @@ use suidao::store::directory::write_whole;
 
 use super::export::with_progress;
 use super::report::language;
+use super::source::CrawlSourceArgs;
 use super::{Exit, Verbosity, inputs};
 
 /// Show the link graph of a crawl: islands of relevant pages, and the tunnels and gates that lead to them.
 #[derive(Args)]
 #[command(after_help = "Example: suidao graph ml -o ml-graph.html")]
 pub struct GraphArgs {
-    /// Crawl directory
-    pub directory: PathBuf,
+    #[command(flatten)]
+    pub source: CrawlSourceArgs,
     /// Write an HTML page with paths and a drawing of the hosts, or the graph of hosts for Graphviz (.dot)
     #[arg(short, long, value_name = "FILE.html|FILE.dot", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -37,7 +38,8 @@ pub fn run(args: &GraphArgs, verbosity: Verbosity) -> Result<Exit> {
     {
         bail!("{}: the name must end in .html (a page) or .dot (for Graphviz)", path.display());
     }
-    let (store, catalogue) = inputs::crawl(&args.directory)?;
+    let source = args.source.open()?;
+    let (store, catalogue) = inputs::crawl(source.path())?;
     let pages = catalogue.entries.len() as u64;
     let facts = with_progress(pages, verbosity, |bar| gather(&store, &catalogue, &|| bar.inc(1)))?;
     if args.json {

@@ -39,6 +39,7 @@ mod search;
 mod seeds;
 mod serve;
 mod shell;
+mod source;
 mod summary;
 mod topic;
 mod trial;

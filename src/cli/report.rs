@@ -11,14 +11,15 @@ use suidao::store::directory::{write_own, write_whole};
 use suidao::store::{CrawlDirectory, plain_file};
 
 use super::export::with_progress;
+use super::source::CrawlSourceArgs;
 use super::{Exit, Verbosity, inputs};
 
 /// Write an HTML report about a crawl: harvest, hosts, tunnels, link graph, dates, duplicates, failures and queue.
 #[derive(Args)]
 #[command(after_help = "Example: suidao report ml -o ml.html")]
 pub struct ReportArgs {
-    /// Crawl directory
-    pub directory: PathBuf,
+    #[command(flatten)]
+    pub source: CrawlSourceArgs,
     /// File to write [default: report.html in the crawl directory]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -28,8 +29,9 @@ pub struct ReportArgs {
 }
 
 pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
-    let directory = CrawlDirectory::new(&args.directory);
-    let (store, catalogue) = inputs::crawl(&args.directory)?;
+    let source = args.source.open()?;
+    let directory = source.directory();
+    let (store, catalogue) = inputs::crawl(source.path())?;
     let summary = summary(&directory)?;
     let pages = catalogue.entries.len() as u64;
     let facts = with_progress(pages, verbosity, |bar| gather(&store, &catalogue, summary.as_ref(), &|| bar.inc(1)))?;
@@ -40,6 +42,7 @@ pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
     let lang = language();
     let output = match &args.output {
         Some(output) => output.clone(),
+        None if let Some(name) = source.cluster() => PathBuf::from(format!("{name}-report.html")),
         // In the current directory if the crawl directory is read-only.
         None if directory.is_read_only() => {
             let real = std::fs::canonicalize(directory.root()).unwrap_or_else(|_| directory.root().to_owned());

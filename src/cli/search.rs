@@ -12,6 +12,7 @@ use suidao::index::{Hit, Index, Loosened, Marked, Request, SearchResults};
 
 use super::filter::FilterArgs;
 use super::index::current;
+use super::source::CrawlSourceArgs;
 use super::terminal::{Emphasis, MarkedText};
 use super::{Exit, Verbosity};
 
@@ -24,8 +25,8 @@ use super::{Exit, Verbosity};
     Example: suidao search ml '\"gradient descent\" -python date:2020..' --json"
 )]
 pub struct SearchArgs {
-    /// Crawl directory; its index is created or updated first
-    pub directory: PathBuf,
+    #[command(flatten)]
+    pub source: CrawlSourceArgs,
     /// Query [default: all pages, most relevant first]; quote it for the shell, and put -- before it if it begins with
     /// -
     #[arg(value_name = "QUERY")]
@@ -58,7 +59,8 @@ pub fn run(args: &SearchArgs, verbosity: Verbosity) -> Result<Exit> {
     // Listings are found too, after the documents.
     let filter = Filter { no_noindex: true, duplicates: DuplicatePolicy::Best, ..Filter::default() };
     let filter = args.filter.over(filter)?;
-    let index = current(&args.directory, args.extract.as_deref(), verbosity)?;
+    let source = args.source.open()?;
+    let index = current(source.path(), args.extract.as_deref(), verbosity)?;
     let (query, explain) = (args.query.join(" "), args.explain);
     let request = Request { query, filter, offset: args.offset, limit: args.limit, explain };
     let begun = clock();

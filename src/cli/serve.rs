@@ -1,7 +1,6 @@
 //! `suidao serve`: a search page for a crawl.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -11,6 +10,7 @@ use tokio::net::TcpListener;
 
 use super::crawl::interrupts;
 use super::index::current;
+use super::source::CrawlSourceArgs;
 use super::{Exit, Verbosity};
 
 /// Serve a local search page for a crawl.
@@ -19,8 +19,8 @@ use super::{Exit, Verbosity};
     after_help = "Example: suidao serve ml\n\nThere is no password: anybody who can reach the address can read the corpus."
 )]
 pub struct ServeArgs {
-    /// Crawl directory; its index is created or updated first
-    pub directory: PathBuf,
+    #[command(flatten)]
+    pub source: CrawlSourceArgs,
     /// Address and port to listen on; a port alone means 127.0.0.1, port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8090", value_parser = address, help_heading = "Network")]
     pub listen: SocketAddr,
@@ -35,8 +35,9 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
 
 /// Runs until Ctrl-C.
 pub fn run(args: &ServeArgs, verbosity: Verbosity) -> Result<Exit> {
-    let index = current(&args.directory, None, verbosity)?;
-    let site = SearchSite::new(index, &args.directory.display().to_string());
+    let source = args.source.open()?;
+    let index = current(source.path(), None, verbosity)?;
+    let site = SearchSite::new(index, &source.to_string());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind(args.listen)

@@ -1,22 +1,21 @@
 //! `suidao why`: the history of one URL, from the log: its path, scores, k, its outcome or the reason why it was
 //! skipped, and its visits.
 
-use std::path::PathBuf;
-
 use anyhow::{Result, bail};
 use clap::Args;
 use suidao::corpus::UrlHistory;
 use suidao::model::{CrawlUrl, number};
-use suidao::store::{CrawlDirectory, Store};
+use suidao::store::Store;
 
+use super::source::CrawlSourceArgs;
 use super::{Exit, Verbosity, inputs};
 
 /// Explain how a URL was found, what it scored, or why it was skipped, and list its visits; -v adds its queue and k.
 #[derive(Args)]
 #[command(after_help = "Example: suidao why ml http://siwei.io/learn/")]
 pub struct WhyArgs {
-    /// Crawl directory
-    pub directory: PathBuf,
+    #[command(flatten)]
+    pub source: CrawlSourceArgs,
     /// URL to explain; looked up under http and https, so the scheme may be omitted
     pub url: String,
     /// Print JSON
@@ -26,7 +25,8 @@ pub struct WhyArgs {
 
 pub fn run(args: &WhyArgs, verbosity: Verbosity) -> Result<Exit> {
     let spellings = spellings(&args.url)?;
-    let store = Store::open(&CrawlDirectory::new(&args.directory))?;
+    let source = args.source.open()?;
+    let store = Store::open(&source.directory())?;
     let mut known = None;
     for url in &spellings {
         if known.is_none() {
@@ -35,7 +35,7 @@ pub fn run(args: &WhyArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     let Some(history) = known else {
         let url = &spellings[0];
-        bail!("{url} is unknown to the crawl in {}: no fetched page links to it", args.directory.display());
+        bail!("{url} is unknown to the crawl in {source}: no fetched page links to it");
     };
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&history)?))?);

@@ -12,19 +12,19 @@ use suidao::world::{ServerOptions, WebSpec};
 use crate::support::{Ended, Running, Stage, export, finite, pages, run, suidao, tools, unused_port, warcio_check};
 
 /// Breadth-first to the end of a finite web: the set of fetched pages does not depend on their order.
-const ALL: [&str; 6] = ["--strategy", "breadth-first", "--set", "crawl.in_flight=8", "--set", "limits.hops=10000"];
+pub const ALL: [&str; 6] = ["--strategy", "breadth-first", "--set", "crawl.in_flight=8", "--set", "limits.hops=10000"];
 
 /// A NATS server with its files.
-struct Nats {
+pub struct Nats {
     program: PathBuf,
     port: u16,
     files: tempfile::TempDir,
-    server: Running,
+    pub server: Running,
 }
 
 impl Nats {
     /// None without the program; then it prints a message.
-    fn start(more: &[&str]) -> Option<Self> {
+    pub fn start(more: &[&str]) -> Option<Self> {
         let (program, port, files) = (tools::nats_server()?, unused_port(), tempfile::tempdir().unwrap());
         let server = Self::serve(&program, port, files.path(), more);
         Some(Self { program, port, files, server })
@@ -38,41 +38,54 @@ impl Nats {
         server
     }
 
-    fn again(&mut self) {
-        self.server = Self::serve(&self.program, self.port, self.files.path(), &["-js"]);
+    /// Starts it again with its files.
+    pub fn again(&mut self, more: &[&str]) {
+        self.server = Self::serve(&self.program, self.port, self.files.path(), more);
     }
 
-    fn url(&self) -> String {
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
 }
 
 /// A crawl over a NATS server.
-struct Cluster {
-    stage: Stage,
-    nats: Nats,
+pub struct Cluster {
+    pub stage: Stage,
+    pub nats: Nats,
+    /// What its commands connect to.
+    pub url: String,
 }
 
 impl Cluster {
-    fn new(spec: WebSpec, delay: u64) -> Option<Self> {
-        let nats = Nats::start(&["-js"])?;
-        let delay = Duration::from_millis(delay);
-        Some(Self { stage: Stage::new(spec, ServerOptions { delay, log: true, ..ServerOptions::default() }), nats })
+    pub fn new(spec: WebSpec, delay: u64) -> Option<Self> {
+        Some(Self::over(Nats::start(&["-js"])?, spec, delay))
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    /// Over this server.
+    pub fn over(nats: Nats, spec: WebSpec, delay: u64) -> Self {
+        let (url, delay) = (nats.url(), Duration::from_millis(delay));
+        Self { stage: Stage::new(spec, ServerOptions { delay, log: true, ..ServerOptions::default() }), nats, url }
+    }
+
+    pub fn command(&self, words: &[&str]) -> Command {
         let mut command = suidao();
-        command.args(words).env("NATS_URL", self.nats.url());
+        command.args(words).env("NATS_URL", &self.url);
         command
     }
 
-    fn create(&self, name: &str, more: &[&str]) {
+    pub fn create(&self, name: &str, more: &[&str]) {
         let mut command = self.command(&["cluster", "create", name]);
         if !more.contains(&"--partitions") {
             command.args(["--partitions", "16"]);
         }
         command.arg("-m").arg(&self.stage.lexicon).arg("-s").arg(&self.stage.seeds);
-        command.arg("--archive").arg(self.stage.path(&format!("{name}-pages")));
+        if !more.contains(&"--archive") {
+            command.arg("--archive").arg(self.stage.path(&format!("{name}-pages")));
+        }
         command.args(["--contact", "test@example.org", "--set", "politeness.delay=0", "--set", "politeness.backoff=0"]);
         command.args(["--set", "politeness.robots_retry=0"]);
         run({
@@ -82,23 +95,23 @@ impl Cluster {
         .expect(0);
     }
 
-    fn worker_command(&self, name: &str, worker: &str) -> Command {
+    pub fn worker_command(&self, name: &str, worker: &str) -> Command {
         let mut command = self.command(&["worker", name, "--worker", worker, "--proxy", &self.stage.server.proxy()]);
         command.arg("-o").arg(self.stage.path("files").join(worker));
         command
     }
 
-    fn worker(&self, name: &str, worker: &str) -> Running {
+    pub fn worker(&self, name: &str, worker: &str) -> Running {
         Running::start(self.worker_command(name, worker))
     }
 
-    fn status(&self, name: &str) -> Value {
+    pub fn status(&self, name: &str) -> Value {
         let ended = run(self.command(&["cluster", "status", name, "--json"])).expect(0);
         serde_json::from_str(&ended.out).unwrap()
     }
 
     /// Waits until the crawl has fetched so many pages, as far as its workers report.
-    fn until(&self, name: &str, wanted: u64) {
+    pub fn until(&self, name: &str, wanted: u64) {
         let begun = Instant::now();
         while fetched(&self.status(name)) < wanted {
             assert!(begun.elapsed() < Duration::from_secs(120), "{}", self.status(name));
@@ -107,7 +120,7 @@ impl Cluster {
     }
 
     /// Collects the crawl and checks what was collected; returns the number of requests for each page of it.
-    fn collected(&self, name: &str) -> BTreeMap<String, usize> {
+    pub fn collected(&self, name: &str) -> BTreeMap<String, usize> {
         let out = self.stage.path(&format!("{name}-collected"));
         let mut command = self.command(&["cluster", "collect", name]);
         command.arg("-o").arg(&out);
@@ -129,13 +142,13 @@ impl Cluster {
     }
 
     /// The pages that one process fetches.
-    fn of_one_process(&self) -> BTreeSet<String> {
+    pub fn of_one_process(&self) -> BTreeSet<String> {
         run(self.stage.crawl("one", &ALL)).expect(0);
         pages(&self.stage.path("one")).keys().map(ToString::to_string).collect()
     }
 }
 
-fn fetched(status: &Value) -> u64 {
+pub fn fetched(status: &Value) -> u64 {
     let parts =
         status["workers"].as_object().unwrap().values().flat_map(|worker| worker["partitions"].as_object().unwrap());
     let mut latest: BTreeMap<&str, u64> = BTreeMap::new();
@@ -146,7 +159,7 @@ fn fetched(status: &Value) -> u64 {
     latest.values().sum()
 }
 
-fn fails(command: Command, what: &str) {
+pub fn fails(command: Command, what: &str) {
     let Ended { err, .. } = run(command).expect(2);
     assert!(err.contains(what) && err.lines().count() == 1, "{err}");
 }
@@ -219,7 +232,7 @@ fn workers_wait_for_a_server_that_is_started_again() {
     cluster.until("server", 40);
     cluster.nats.server.kill();
     std::thread::sleep(Duration::from_secs(3));
-    cluster.nats.again();
+    cluster.nats.again(&["-js"]);
     for worker in workers {
         worker.end().expect(0);
     }
@@ -250,7 +263,7 @@ fn a_name_is_used_once_and_an_empty_one_never() {
     let first = cluster.worker("names", "same");
     cluster.until("names", 10);
     fails(cluster.worker_command("names", "same"), "a worker named same already works for this crawl");
-    fails(cluster.worker_command("names", ""), "cannot name a worker");
+    fails(cluster.worker_command("names", ""), "the name of a worker cannot be empty");
     first.end().expect(0);
     assert_eq!(cluster.collected("names").len(), 300);
 }

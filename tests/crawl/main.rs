@@ -7,6 +7,7 @@ mod misbehaving;
 mod support;
 
 mod cluster;
+mod cluster_faults;
 mod disk;
 mod faults;
 mod interrupt;

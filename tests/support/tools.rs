@@ -49,6 +49,22 @@ pub fn nats_server() -> Option<PathBuf> {
     std::env::var_os("NATS_SERVER").map(PathBuf::from).or_else(|| program("nats-server"))
 }
 
+/// A library that shows a program another time (Debian: `faketime`).
+pub fn faketime() -> Option<PathBuf> {
+    let folders = std::fs::read_dir("/usr/lib").ok()?.flatten();
+    let found =
+        folders.map(|folder| folder.path().join("faketime/libfaketimeMT.so.1")).find(|library| library.is_file());
+    if found.is_none() {
+        missing("there is no libfaketime (apt-get install faketime)");
+    }
+    found
+}
+
+/// A server of S3.
+pub fn moto() -> Option<PathBuf> {
+    wanted(installed("python/bin/moto_server").or_else(|| on_path("moto_server")), "moto")
+}
+
 pub fn warcio() -> Option<PathBuf> {
     wanted(installed("python/bin/warcio").or_else(|| on_path("warcio")), "warcio")
 }

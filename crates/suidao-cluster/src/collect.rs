@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use suidao_live::live::crawl_settings;
-use suidao_page::model::{CrawlUrl, Event, HostId, Renumber, UrlId};
+use suidao_page::model::{CrawlUrl, Event, HostId, Millis, Renumber, UrlId};
 use suidao_store::store::directory::write_own;
 use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{
-    ArchiveReader, ArchiveSettings, CrawlDirectory, Meta, PartDirectory, Record, Store, StoreError, WarcArchive,
-    skipped,
+    ArchiveReader, ArchiveSettings, CrawlDirectory, Location, Meta, PartDirectory, Record, Store, StoreError,
+    WarcArchive, link_file, skipped, warc_file,
 };
 
+use crate::archive::{SharedArchive, is_bucket};
+use crate::checkpoints::read_all;
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
-use crate::log::read_all;
 
 /// Batches written at a time.
 const GROUP: usize = 256;
@@ -41,12 +42,70 @@ pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result
     }
     let fail = || StoreError::io(directory.root(), "create it");
     let part = PartDirectory::next_to(directory.root()).map_err(fail())?;
-    let collected = write(shared, &CrawlDirectory::new(part.path())).await?;
+    let whole = CrawlDirectory::new(part.path());
+    let files = tempfile::tempdir().map_err(StoreError::io(&std::env::temp_dir(), "create a directory"))?;
+    let from = shared.archive(files.path())?;
+    let collected = write(shared, &from, &whole, false).await?;
     part.rename(directory.root()).map_err(fail())?;
     Ok(collected)
 }
 
-async fn write(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<CollectedCrawl, ClusterError> {
+/// Makes a crawl directory of the crawl as it is, in an empty directory, whose pages are links to the archive.
+///
+/// # Errors
+/// [`ClusterError`]: the engine or the archive does not answer.
+pub async fn view(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<(), ClusterError> {
+    let from = shared.archive(&directory.root().join("files"))?;
+    write(shared, &from, directory, true).await.map(drop)
+}
+
+/// How pages get into the crawl directory.
+enum Pages {
+    /// From the archive of each session.
+    Copied { archive: WarcArchive, readers: HashMap<String, ArchiveReader> },
+    /// By links to the files of sessions, which get these numbers.
+    Linked { pages: PathBuf, files: HashMap<(String, u32), u32> },
+}
+
+impl Pages {
+    /// Takes a page of a session's archive, in `from`; returns where it is in the crawl directory.
+    fn take(
+        &mut self,
+        session: &str,
+        from: &CrawlDirectory,
+        there: Location,
+        at: Millis,
+    ) -> Result<Location, StoreError> {
+        match self {
+            Self::Copied { archive, readers } => {
+                let reader = readers.entry(session.to_owned()).or_insert_with(|| ArchiveReader::new(from, MAX_BODY));
+                archive.add_copy(&reader.records(there)?.0, there, at)
+            }
+            Self::Linked { pages, files } => {
+                let next = files.len() as u32;
+                let number = *files.entry((session.to_owned(), there.file)).or_insert(next);
+                if number == next {
+                    link_file(pages, number, &from.pages(), there.file)?;
+                }
+                Ok(Location { file: number, ..there })
+            }
+        }
+    }
+
+    fn sync(&mut self) -> Result<(), StoreError> {
+        match self {
+            Self::Copied { archive, .. } => archive.sync(),
+            Self::Linked { .. } => Ok(()),
+        }
+    }
+}
+
+async fn write(
+    shared: &SharedCrawl,
+    archive: &SharedArchive,
+    directory: &CrawlDirectory,
+    linked: bool,
+) -> Result<CollectedCrawl, ClusterError> {
     let (topic, config) = (shared.topic()?, shared.config()?);
     let threshold = crawl_settings(&config, &topic).page_threshold;
     let created = shared.description.created;
@@ -60,16 +119,20 @@ async fn write(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<Colle
         user_agent: config.fetch.agent(),
         request_headers: Vec::new(),
     };
-    let mut pages = WarcArchive::resume(directory, None, settings)?;
-    let mut from: HashMap<String, ArchiveReader> = HashMap::new();
-    read_all(&shared.streams, |partition, entry| {
+    let mut pages = match linked {
+        true => Pages::Linked { pages: directory.pages(), files: HashMap::new() },
+        false => Pages::Copied { archive: WarcArchive::resume(directory, None, settings)?, readers: HashMap::new() },
+    };
+    let mut here: HashSet<PathBuf> = HashSet::new();
+    read_all(shared, archive, |partition, entry| {
         for mut record in entry.records {
             if let Some(there) = record.archive {
-                let archive = Path::new(&shared.description.archive).join(&entry.session);
-                let from = from.entry(entry.session.clone());
-                let from = from.or_insert_with(|| ArchiveReader::new(&CrawlDirectory::new(archive), MAX_BODY));
-                let (records, _) = from.records(there)?;
-                record.archive = Some(pages.add_copy(&records, there, record.batch.at)?);
+                let from = CrawlDirectory::new(archive.path().join(&entry.session));
+                let file = warc_file(&from.pages(), there.file);
+                if is_bucket(&shared.description.archive) && here.insert(file.clone()) {
+                    bring(shared, archive, &file)?;
+                }
+                record.archive = Some(pages.take(&entry.session, &from, there, record.batch.at)?);
             }
             let record = merger.take(partition, record);
             harvest.observe(&record.batch);
@@ -83,7 +146,9 @@ async fn write(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<Colle
         Ok(())
     })
     .await?;
-    pages.close()?;
+    if let Pages::Copied { archive, .. } = &mut pages {
+        archive.close()?;
+    }
     store.append(&group)?;
     store.sync()?;
     let write = |path: PathBuf, text: &str| write_own(&path, |out| Ok(out.write_all(text.as_bytes())?));
@@ -93,6 +158,16 @@ async fn write(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<Colle
     skipped::write(&store)?;
     let (pages, relevant) = merger.pages;
     Ok(CollectedCrawl { pages, relevant })
+}
+
+/// Downloads a file of the archive.
+fn bring(shared: &SharedCrawl, archive: &SharedArchive, file: &Path) -> Result<(), ClusterError> {
+    tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(archive.download(file, false)))?;
+    if file.exists() {
+        return Ok(());
+    }
+    let file = file.strip_prefix(archive.path()).unwrap_or(file);
+    Err(ClusterError::NotUploaded { name: shared.name().to_owned(), file: file.display().to_string() })
 }
 
 /// Gives the records of all partitions common numbers.

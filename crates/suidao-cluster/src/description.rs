@@ -12,6 +12,7 @@ use suidao_page::topic::{Lexicon, Topic};
 use suidao_store::store::StoreError;
 use suidao_store::store::directory::write_own;
 
+use crate::archive::SharedArchive;
 use crate::engine::{NatsConnection, Streams};
 use crate::error::ClusterError;
 
@@ -28,7 +29,7 @@ pub struct NewCrawl {
     pub partitions: u32,
     /// Servers that store each message.
     pub replicas: usize,
-    /// The directory, the same on all machines, where workers write their pages.
+    /// The directory, the same on all machines, or the bucket where workers write their pages.
     pub archive: String,
     pub created: Millis,
 }
@@ -113,6 +114,17 @@ impl SharedCrawl {
 
     pub fn topic(&self) -> Result<Topic, ClusterError> {
         Ok(Topic::new(Lexicon::parse(&self.description.lexicon)?))
+    }
+
+    /// Its archive; `files` is a directory of this machine, for one in a bucket.
+    pub(crate) fn archive(&self, files: &Path) -> Result<SharedArchive, ClusterError> {
+        SharedArchive::new(&self.description.archive, files)
+    }
+
+    /// The directory for the logs of its partitions.
+    pub(crate) fn logs(&self, archive: &SharedArchive) -> PathBuf {
+        // A later crawl of this name has other logs.
+        archive.path().join(format!("{}-{}.logs", self.name(), self.description.created.0))
     }
 
     /// The configuration, as it is stored.

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `suidao-NAME-state` | `suidao.NAME.state.KEY` | the last value of each key: description, owners, leases, status |
 //! | `suidao-NAME-sessions` | `suidao.NAME.session.WORKER.ID` | a heartbeat of each worker, for [`SESSION`] |
-//! | `suidao-NAME-log` | `suidao.NAME.log.PARTITION` | the events of each partition |
+//! | `suidao-NAME-log` | `suidao.NAME.log.PARTITION` | the events of each partition since its last checkpoint |
 //! | `suidao-NAME-links` | `suidao.NAME.links.PARTITION` | links and seeds for a partition, until they are in its log |
 
 use std::time::Duration;
@@ -12,12 +12,13 @@ use std::time::Duration;
 use async_nats::jetstream::context::{CreateStreamErrorKind, GetStreamErrorKind, PublishErrorKind};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, LastRawMessageErrorKind, StorageType, Stream};
 use async_nats::jetstream::{self, Context, ErrorCode};
-use async_nats::{ConnectErrorKind, ConnectOptions, ServerAddr};
+use async_nats::{ConnectErrorKind, ConnectOptions};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::context::NatsContext;
 use crate::error::{ClusterError, OLDEST};
 
 /// A worker that sent no heartbeat for so long is gone.
@@ -46,16 +47,15 @@ pub(crate) struct Streams {
 const PARTS: [&str; 4] = ["state", "sessions", "log", "links"];
 
 impl NatsConnection {
-    /// Connects to one of these servers, separated by commas.
+    /// Connects to one of the servers that were given, as URLs separated by commas or as the file of a context.
     ///
     /// # Errors
-    /// [`ClusterError`]: the URL is wrong, no server answers, it refuses the login, is too old, or has no JetStream.
-    pub async fn connect(urls: &str) -> Result<Self, ClusterError> {
-        let addresses: Result<Vec<ServerAddr>, _> = urls.split(',').map(|url| url.trim().parse()).collect();
-        let addresses = addresses.map_err(|_| ClusterError::Url { url: without_secrets(urls) })?;
-        let urls = without_secrets(urls);
+    /// [`ClusterError`]: the URL or the file is wrong, no server answers, it refuses the login, is too old, or has no JetStream.
+    pub async fn connect(given: &str) -> Result<Self, ClusterError> {
+        let context = NatsContext::read(given)?;
+        let urls = context.urls.clone();
         let options = ConnectOptions::new().name("suidao").connection_timeout(ANSWER).request_timeout(Some(ANSWER));
-        let client = options.connect(addresses).await.map_err(|error| match error.kind() {
+        let client = context.log_in(options).connect(context.addresses).await.map_err(|error| match error.kind() {
             ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
                 ClusterError::Login { urls: urls.clone() }
             }
@@ -220,6 +220,12 @@ impl Streams {
         }
     }
 
+    /// An error from what is wrong with a value or a log.
+    pub fn damaged(&self) -> impl Fn(String) -> ClusterError {
+        let name = self.name.clone();
+        move |what| ClusterError::Damaged { name: name.clone(), what }
+    }
+
     /// The keys that begin with `first` and a point, in one request.
     pub async fn keys(&self, first: &str) -> Result<Vec<String>, ClusterError> {
         subjects(&self.state, &self.subject("state", ""), &format!("{first}.>")).await
@@ -231,9 +237,7 @@ impl Streams {
             None => Ok(None),
             Some((payload, revision)) => match serde_json::from_slice(&payload) {
                 Ok(value) => Ok(Some((value, revision))),
-                Err(error) => {
-                    Err(ClusterError::Damaged { name: self.name.clone(), what: format!("the value of {key}: {error}") })
-                }
+                Err(error) => Err(self.damaged()(format!("the value of {key}: {error}"))),
             },
         }
     }
@@ -272,25 +276,4 @@ pub(crate) async fn subjects(stream: &Stream, prefix: &str, pattern: &str) -> Re
     let found = stream.info_with_subjects(format!("{prefix}{pattern}")).await.map_err(ClusterError::engine(DOING))?;
     let found: Vec<(String, usize)> = found.try_collect().await.map_err(ClusterError::engine(DOING))?;
     Ok(found.iter().filter_map(|(subject, _)| subject.strip_prefix(prefix).map(str::to_owned)).collect())
-}
-
-/// URLs without user and password.
-pub(crate) fn without_secrets(urls: &str) -> String {
-    let one = |url: &str| match (url.split_once("://"), url.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
-        (None, Some((_, host))) => host.to_owned(),
-        _ => url.to_owned(),
-    };
-    urls.split(',').map(|url| one(url.trim())).collect::<Vec<_>>().join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_are_not_shown() {
-        let urls = "nats://user:p@ss@one.example:4222, tls://t0ken@two.example,secret@three,four:4222";
-        assert_eq!(without_secrets(urls), "nats://one.example:4222,tls://two.example,three,four:4222");
-    }
 }

@@ -1,7 +1,10 @@
 //! Errors of a crawl on several machines.
 
+use std::path::PathBuf;
+
 use suidao_live::config::ConfigError;
 use suidao_live::fetch::FetcherError;
+use suidao_live::fetch::render::RendererError;
 use suidao_page::topic::LexiconError;
 use suidao_store::store::StoreError;
 
@@ -12,6 +15,8 @@ pub(crate) const OLDEST: (u64, u64) = (2, 9);
 pub enum ClusterError {
     #[error("{url}: not the URL of a NATS server; give one such as nats://127.0.0.1:4222, or several with commas")]
     Url { url: String },
+    #[error("{}: {reason}; give the file of a context of the nats command, or a URL such as nats://127.0.0.1:4222", path.display())]
+    Context { path: PathBuf, reason: String },
     #[error("cannot reach a NATS server at {urls}: {reason}; start one (`nats-server -js`), or correct --nats")]
     Connect { urls: String, reason: String },
     #[error("the NATS server at {urls} refused the login; correct user and password in --nats or NATS_URL")]
@@ -39,6 +44,16 @@ pub enum ClusterError {
     #[error("the crawl {name} stores its pages in {archive}, which this machine cannot use: {source}")]
     Archive { name: String, archive: String, source: Box<StoreError> },
     /// `doing` is an infinitive.
+    #[error(
+        "the bucket {url} cannot {doing}: {reason}; check the variables AWS_ENDPOINT, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    )]
+    Bucket { url: String, doing: &'static str, reason: String },
+    #[error(
+        "{file} is not in the archive of the crawl {name} yet: workers upload a file when it is full and when they end; stop \
+         them, or restart the worker on the machine that has it"
+    )]
+    NotUploaded { name: String, file: String },
+    /// `doing` is an infinitive.
     #[error("the NATS server failed to {doing}: {reason}")]
     Engine { doing: &'static str, reason: String },
     #[error("the crawl {name}: {what}; delete it and create it again")]
@@ -47,6 +62,10 @@ pub enum ClusterError {
     Config(#[from] ConfigError),
     #[error("the lexicon of the crawl: {0}")]
     Lexicon(#[from] LexiconError),
+    #[error("the proxy no longer responds; rerun the same command when it does")]
+    ProxyLost,
+    #[error(transparent)]
+    Renderer(#[from] RendererError),
     #[error(transparent)]
     Fetcher(#[from] FetcherError),
     #[error(transparent)]
@@ -65,7 +84,12 @@ impl ClusterError {
     /// Whether the input is valid and the server or the disk failed: the same command may succeed later.
     pub fn is_environment(&self) -> bool {
         match self {
-            Self::Engine { .. } | Self::Threads(_) | Self::Stopped => true,
+            Self::Engine { .. }
+            | Self::Bucket { .. }
+            | Self::NotUploaded { .. }
+            | Self::Threads(_)
+            | Self::Stopped
+            | Self::ProxyLost => true,
             Self::Store(error) => error.is_environment(),
             _ => false,
         }

@@ -3,6 +3,7 @@
 //! receiver's log.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
@@ -34,6 +35,9 @@ pub(crate) struct Arrived {
 const PORTION: usize = 64;
 /// Messages in flight at a time.
 const IN_FLIGHT: usize = 64;
+
+/// After so long without a delivery it is checked whether there is one.
+const QUIET: Duration = Duration::from_secs(5);
 
 impl Delivery {
     fn encode(&self) -> Result<bytes::Bytes, String> {
@@ -89,17 +93,23 @@ pub(crate) async fn follow(
     arrived: &UnboundedSender<Arrived>,
 ) -> Result<(), ClusterError> {
     const DOING: &str = "read links";
-    let mut after = after;
+    let (mut after, subject) = (after, streams.subject("links", partition));
     loop {
         let config = OrderedConfig {
-            filter_subject: streams.subject("links", partition),
+            filter_subject: subject.clone(),
             deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: after + 1 },
             ..OrderedConfig::default()
         };
         let consumer = streams.links.create_consumer(config).await.map_err(ClusterError::engine(DOING))?;
         let mut messages = consumer.messages().await.map_err(ClusterError::engine(DOING))?;
-        while let Some(message) = messages.next().await {
-            let Ok(message) = message else { break };
+        loop {
+            let message = match tokio::time::timeout(QUIET, messages.next()).await {
+                Ok(Some(Ok(message))) => message,
+                Ok(_) => break,
+                // A consumer is on one server, and ends silently with it.
+                Err(_) if streams.last(&streams.links, &subject).await?.is_some_and(|(_, last)| last > after) => break,
+                Err(_) => continue,
+            };
             let sequence = message.info().map_err(ClusterError::engine(DOING))?.stream_sequence;
             let delivery = Delivery::decode(&message.payload).map_err(|error| ClusterError::Damaged {
                 name: streams.name.clone(),

@@ -1,13 +1,16 @@
 //! How do several machines crawl together? One crawl whose registrable domains are dealt to partitions
 //! ([`Partition`](suidao_crawl::crawl::Partition)), and partitions to workers ([`Assignment`]). Each partition is a machine
-//! as in a crawl on one computer; its log is a subject of NATS JetStream ([`engine`]).
+//! as in a crawl on one computer; its log is a subject of NATS JetStream ([`engine`]), and in the archive after a checkpoint.
 //!
 //! Start with [`worker`] (the loop), then [`ownership`] (who owns what) and [`writer`] (what is durable when).
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
+mod archive;
 mod assignment;
+mod checkpoints;
 mod collect;
+mod context;
 mod description;
 pub mod engine;
 mod error;
@@ -16,6 +19,8 @@ mod leases;
 mod log;
 mod owned;
 pub mod ownership;
+mod rates;
+mod segments;
 mod session;
 mod status;
 mod turns;
@@ -24,8 +29,9 @@ pub mod writer;
 
 use suidao_page::model::{CrawlUrl, Millis};
 
+pub use archive::is_bucket;
 pub use assignment::Assignment;
-pub use collect::{CollectedCrawl, collect};
+pub use collect::{CollectedCrawl, collect, view};
 pub use description::{NewCrawl, SharedCrawl};
 pub use engine::NatsConnection;
 pub use error::ClusterError;
@@ -59,7 +65,7 @@ pub async fn add_seeds(
 ) -> Result<(), ClusterError> {
     let shared = SharedCrawl::open(engine, name).await?;
     send_seeds(&shared, seeds, at).await?;
-    status::set_end(&shared, None).await
+    status::reopen(&shared, at).await
 }
 
 async fn send_seeds(shared: &SharedCrawl, seeds: &[CrawlUrl], at: Millis) -> Result<(), ClusterError> {
@@ -81,7 +87,7 @@ pub async fn status(engine: &NatsConnection, name: &str) -> Result<ClusterStatus
 /// # Errors
 /// [`ClusterError`].
 pub async fn stop(engine: &NatsConnection, name: &str) -> Result<(), ClusterError> {
-    status::set_end(&SharedCrawl::open(engine, name).await?, Some(End::Stopped)).await
+    status::set_end(&SharedCrawl::open(engine, name).await?, End::Stopped).await
 }
 
 /// Removes a crawl from the engine; its pages stay in the archive. Returns where they are.

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
-use async_nats::jetstream::stream::Stream;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use suidao_store::store::Record;
 
 use crate::engine::{PublishFailure, Streams};
 use crate::error::ClusterError;
+use crate::segments::Message;
 
 /// Steps of a partition that were made durable together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -78,16 +78,23 @@ pub(crate) enum AppendFailure {
 }
 
 impl PartitionLog {
-    /// Takes a log over: passes all entries to `each` and fences off its previous owner.
+    /// Takes a log over: passes the entries after the message `after` to `each` and fences off its previous owner.
     pub async fn claim(
         streams: &Streams,
         partition: u32,
         session: &str,
+        after: u64,
         mut each: impl FnMut(LogEntry),
     ) -> Result<Self, ClusterError> {
-        let mut log = Self { partition, session: session.to_owned(), begin: 0, end: 0, appended: 0 };
+        let mut log = Self { partition, session: session.to_owned(), begin: after, end: after, appended: 0 };
+        let mut entries = Entries::default();
         loop {
-            log.end = read(streams, partition, log.end, &mut each).await?;
+            log.end = messages(streams, Some(partition), log.end, |message| {
+                let entry = entries.take(partition, &message.payload).map_err(streams.damaged())?;
+                entry.into_iter().for_each(&mut each);
+                Ok(())
+            })
+            .await?;
             log.begin = log.end;
             // The links of no entry: those of the log count.
             let mark = LogEntry { session: session.to_owned(), ..LogEntry::default() };
@@ -99,6 +106,11 @@ impl PartitionLog {
                 }
             }
         }
+    }
+
+    /// Sequence of the last message.
+    pub fn end(&self) -> u64 {
+        self.end
     }
 
     /// Appends an entry; it is stored on return. After a failure it may be repeated.
@@ -119,80 +131,69 @@ impl PartitionLog {
     }
 }
 
-/// Passes the entries of a partition's log after a sequence to `each`, in order. Returns the sequence of the last message.
-async fn read(
-    streams: &Streams,
-    partition: u32,
-    after: u64,
-    each: &mut impl FnMut(LogEntry),
-) -> Result<u64, ClusterError> {
-    let pass = |_, entry| {
-        each(entry);
-        Ok(())
-    };
-    entries(streams, &streams.subject("log", partition), after, pass).await
+/// Puts the parts of entries together.
+#[derive(Default)]
+pub(crate) struct Entries {
+    /// The parts of an entry that is not whole, by partition.
+    parts: BTreeMap<u32, Vec<u8>>,
 }
 
-/// Passes the entries of all logs to `each`, with their partition, in the order in which they were stored.
-pub(crate) async fn read_all(
-    streams: &Streams,
-    each: impl FnMut(u32, LogEntry) -> Result<(), ClusterError>,
-) -> Result<(), ClusterError> {
-    entries(streams, &streams.subject("log", ">"), 0, each).await.map(drop)
-}
-
-/// As [`read`], of the logs that match `subject`.
-async fn entries(
-    streams: &Streams,
-    subject: &str,
-    after: u64,
-    mut each: impl FnMut(u32, LogEntry) -> Result<(), ClusterError>,
-) -> Result<u64, ClusterError> {
-    let mut parts: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
-    messages(streams, &streams.log, subject, after, |subject, payload| {
-        let partition = subject.rsplit('.').next().and_then(|number| number.parse().ok());
-        let (Some(partition), Some((kind, part))) = (partition, payload.split_first()) else { return Ok(()) };
-        let whole = parts.entry(partition).or_default();
+impl Entries {
+    /// Takes the next message of a partition; returns the entry that it ends.
+    ///
+    /// # Errors
+    /// What is wrong with the log.
+    pub fn take(&mut self, partition: u32, payload: &[u8]) -> Result<Option<LogEntry>, String> {
+        let Some((kind, part)) = payload.split_first() else { return Ok(None) };
+        let whole = self.parts.entry(partition).or_default();
         if kind & FIRST != 0 {
             whole.clear();
         }
         whole.extend_from_slice(part);
         if kind & LAST == 0 {
-            return Ok(());
+            return Ok(None);
         }
-        let entry = LogEntry::decode(&std::mem::take(whole)).map_err(|error| ClusterError::Damaged {
-            name: streams.name.clone(),
-            what: format!("the log of partition {partition}: {error}"),
-        })?;
-        each(partition, entry)
-    })
-    .await
+        let entry = LogEntry::decode(&std::mem::take(whole));
+        entry.map(Some).map_err(|error| format!("the log of partition {partition}: {error}"))
+    }
 }
 
-/// Passes the messages that a subject or pattern has now, after a sequence, to `each`. Returns the sequence of the last.
-async fn messages(
+/// Passes the messages that a partition's log (or with none all logs) has now, after a sequence, to `each`. Returns the
+/// sequence of the last.
+pub(crate) async fn messages(
     streams: &Streams,
-    stream: &Stream,
-    subject: &str,
+    partition: Option<u32>,
     after: u64,
-    mut each: impl FnMut(&str, &[u8]) -> Result<(), ClusterError>,
+    mut each: impl FnMut(Message) -> Result<(), ClusterError>,
 ) -> Result<u64, ClusterError> {
     const DOING: &str = "read a log";
-    let Some((_, end)) = streams.last(stream, subject).await?.filter(|(_, end)| *end > after) else { return Ok(after) };
+    let subject = partition.map_or_else(|| streams.subject("log", ">"), |partition| streams.subject("log", partition));
+    let stream = &streams.log;
+    let Some((_, end)) = streams.last(stream, &subject).await?.filter(|(_, end)| *end > after) else {
+        return Ok(after);
+    };
     let deliver_policy = DeliverPolicy::ByStartSequence { start_sequence: after + 1 };
-    let config = OrderedConfig { filter_subject: subject.to_owned(), deliver_policy, ..OrderedConfig::default() };
+    let config = OrderedConfig { filter_subject: subject, deliver_policy, ..OrderedConfig::default() };
     let consumer = stream.create_consumer(config).await.map_err(ClusterError::engine(DOING))?;
     let mut messages = consumer.messages().await.map_err(ClusterError::engine(DOING))?;
     // The messages are there, so a long silence means that the server is gone.
     while let Ok(Some(message)) = tokio::time::timeout(SILENCE, messages.next()).await {
         let message = message.map_err(ClusterError::engine(DOING))?;
-        each(&message.subject, &message.payload)?;
         let sequence = message.info().map_err(ClusterError::engine(DOING))?.stream_sequence;
+        if let Some(partition) = message.subject.rsplit('.').next().and_then(|number| number.parse().ok()) {
+            each(Message { sequence, partition, payload: message.payload.to_vec() })?;
+        }
         if sequence >= end {
             return Ok(sequence);
         }
     }
     Err(ClusterError::Engine { doing: DOING, reason: "a message did not come".to_owned() })
+}
+
+/// Removes the messages of a partition's log before `through`. This one stays: the next append names it.
+pub(crate) async fn forget(streams: &Streams, partition: u32, through: u64) -> Result<(), ClusterError> {
+    let purge = streams.log.purge().sequence(through).filter(streams.subject("log", partition));
+    purge.await.map(drop).map_err(ClusterError::engine("remove a log"))
 }
 
 #[cfg(test)]

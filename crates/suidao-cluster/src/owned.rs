@@ -7,6 +7,7 @@ use suidao_live::live::MonotonicClock;
 use suidao_page::model::{Millis, Stop};
 use tokio::task::JoinHandle;
 
+use crate::checkpoints::Mark;
 use crate::status::PartitionStatus;
 
 /// A partition of this worker.
@@ -30,8 +31,11 @@ pub(crate) struct Owned {
     /// Steps passed to the writer, and those of them that are settled requests, oldest first.
     pub steps: u64,
     pub unwritten: VecDeque<bool>,
-    /// Sequence of the last delivery applied, and of the last one in the log.
-    pub links: u64,
+    /// What it has of its log and of what follows there.
+    pub mark: Mark,
+    /// Steps in its last checkpoint.
+    pub saved: u64,
+    /// Sequence of the last delivery in the log.
     pub durable: u64,
     pub sent: u64,
     /// How often it was allowed further pages, and whether it has given up since what it may still fetch.

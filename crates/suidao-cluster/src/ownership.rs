@@ -6,20 +6,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use suidao_crawl::crawl::Crawl;
+use suidao_crawl::crawl::{Crawl, Exhaustion};
 use suidao_live::config::Config;
-use suidao_page::model::{Millis, Stop};
+use suidao_page::model::Stop;
 use suidao_page::topic::Topic;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 
+use crate::archive::SharedArchive;
 use crate::assignment::Assignment;
+use crate::checkpoints::{self, Mark};
 use crate::description::SharedCrawl;
 use crate::engine::SESSION;
 use crate::error::ClusterError;
 use crate::exchange::forget;
 use crate::leases;
 use crate::log::PartitionLog;
+use crate::rates::{LatestHarvest, Rates};
 use crate::session::members;
 use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
 
@@ -61,10 +64,10 @@ pub(crate) struct Restored {
     pub partition: u32,
     pub crawl: Crawl,
     pub log: PartitionLog,
-    /// Sequence of the last delivery applied.
-    pub links: u64,
-    /// Time of its last batch.
-    pub last: Option<Millis>,
+    /// What it has of its log: all.
+    pub mark: Mark,
+    /// Steps in its last checkpoint.
+    pub saved: u64,
     /// Pages that it may fetch in all.
     pub granted: Option<u64>,
 }
@@ -81,6 +84,9 @@ pub(crate) struct Ownership {
     pub config: Config,
     pub worker: String,
     pub session: String,
+    pub archive: SharedArchive,
+    /// Digest of the settings that affect how events change the state.
+    pub settings: u64,
     pub orders: UnboundedSender<Order>,
     /// The worker's own partitions.
     pub own: watch::Receiver<BTreeMap<u32, PartitionStatus>>,
@@ -105,6 +111,8 @@ struct Memory {
     published: u64,
     /// The last status in which nothing was left to do.
     rest: Option<ClusterStatus>,
+    rates: Rates,
+    harvest: LatestHarvest,
     /// When the last turn ended that the engine answered.
     answered: Option<Instant>,
 }
@@ -226,21 +234,30 @@ impl Ownership {
     }
 
     async fn restore(&self, partition: u32) -> Result<Restored, ClusterError> {
-        let mut crawl = self.shared.machine(&self.topic, &self.config, partition);
-        let (mut links, mut last) = (0, None);
-        let log = PartitionLog::claim(&self.shared.streams, partition, &self.session, |entry| {
-            links = links.max(entry.links);
-            for record in &entry.records {
-                last = last.max(Some(record.batch.at));
-                crawl.restore(&record.batch);
+        let (shared, new) = (&self.shared, || self.shared.machine(&self.topic, &self.config, partition));
+        loop {
+            let saved = checkpoints::mark(shared, partition).await?;
+            let restored = checkpoints::restore(shared, &self.archive, partition, saved, self.settings, new);
+            let (mut crawl, mut mark) = (restored.await?, saved);
+            let log = PartitionLog::claim(&shared.streams, partition, &self.session, saved.through, |entry| {
+                mark.links = mark.links.max(entry.links);
+                mark.steps += entry.records.len() as u64;
+                for record in &entry.records {
+                    mark.last = mark.last.max(Some(record.batch.at));
+                    crawl.restore(&record.batch);
+                }
+            })
+            .await?;
+            // The previous owner may have saved another checkpoint meanwhile, and removed what had not been read.
+            if checkpoints::mark(shared, partition).await? != saved {
+                continue;
             }
-        })
-        .await?;
-        let granted = match self.shared.description.pages {
-            None => None,
-            Some(_) => Some(leases::read(&self.shared.streams).await?.of(partition)),
-        };
-        Ok(Restored { partition, crawl, log, links, last, granted })
+            let granted = match shared.description.pages {
+                None => None,
+                Some(_) => Some(leases::read(&shared.streams).await?.of(partition)),
+            };
+            return Ok(Restored { partition, crawl, log, mark, saved: saved.steps, granted });
+        }
     }
 
     /// A partition is closed: others may have it.
@@ -309,16 +326,24 @@ impl Ownership {
     async fn publish(&self, memory: &mut Memory) -> Result<(), ClusterError> {
         memory.published += 1;
         let partitions = self.own.borrow().clone();
-        let status =
-            WorkerStatus { session: self.session.clone(), published: memory.published, alive: true, partitions };
+        let count = |of: fn(&PartitionStatus) -> u64| partitions.values().map(of).sum::<u64>();
+        let (pages, links) = memory.rates.take(now(), count(|part| part.pages), count(|part| part.sent));
+        let status = WorkerStatus {
+            session: self.session.clone(),
+            published: memory.published,
+            pages_per_second: pages,
+            links_per_second: links,
+            alive: true,
+            partitions,
+        };
         status::publish(&self.shared, &self.worker, &status).await
     }
 
     /// Ends the crawl if a goal is reached, or if nothing is left to do in two reports of every worker.
     async fn look_for_the_end(&self, memory: &mut Memory) -> Result<(), ClusterError> {
         let now = status::status(&self.shared).await?;
-        if let Some(stop) = self.goal(&now) {
-            return status::set_end(&self.shared, Some(End::Done(stop))).await;
+        if let Some(stop) = self.goal(&now, memory).await? {
+            return status::set_end(&self.shared, End::Done(stop)).await;
         }
         self.order(Order::Elsewhere(now.best_elsewhere(&self.worker)));
         let Some(stop) = now.rest() else {
@@ -327,7 +352,7 @@ impl Ownership {
         };
         match &memory.rest {
             Some(before) if !now.is_same_as(before) => memory.rest = Some(now),
-            Some(before) if now.is_newer_than(before) => status::set_end(&self.shared, Some(End::Done(stop))).await?,
+            Some(before) if now.is_newer_than(before) => status::set_end(&self.shared, End::Done(stop)).await?,
             Some(_) => {}
             None => memory.rest = Some(now),
         }
@@ -335,15 +360,27 @@ impl Ownership {
     }
 
     /// The goal of the whole crawl that is reached.
-    fn goal(&self, status: &ClusterStatus) -> Option<Stop> {
+    async fn goal(&self, status: &ClusterStatus, memory: &mut Memory) -> Result<Option<Stop>, ClusterError> {
         let (goals, total) = (&self.config.stop, status.total());
         if status.limit.is_some_and(|most| total.pages >= most) && total.in_flight == 0 {
-            return Some(Stop::PageLimit);
+            return Ok(Some(Stop::PageLimit));
         }
         if goals.relevant.is_some_and(|most| total.relevant >= most) {
-            return Some(Stop::RelevantReached);
+            return Ok(Some(Stop::RelevantReached));
         }
-        goals.bytes.is_some_and(|most| total.bytes >= most).then_some(Stop::BytesReached)
+        if goals.bytes.is_some_and(|most| total.bytes >= most) {
+            return Ok(Some(Stop::BytesReached));
+        }
+        if let Some(Exhaustion { under, over }) = goals.harvest {
+            let rate = memory.harvest.take(total.pages, total.relevant, over.into());
+            if rate.is_some_and(|rate| rate < under) {
+                return Ok(Some(Stop::TopicExhausted));
+            }
+        }
+        let Some(minutes) = goals.minutes else { return Ok(None) };
+        let at = suidao_live::live::now();
+        let begun = status::begun(&self.shared, at).await?;
+        Ok((at.since(begun) as f64 >= minutes * 60_000.0).then_some(Stop::TimeUp))
     }
 }
 

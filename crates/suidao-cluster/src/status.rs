@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use suidao_page::model::Stop;
+use suidao_page::model::{Millis, Stop};
 
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
@@ -12,6 +12,8 @@ use crate::session::members;
 
 /// Key of the [`End`] of the crawl.
 const END: &str = "end";
+/// Key of when it began.
+const BEGUN: &str = "begun";
 
 /// Counts of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +49,9 @@ pub struct WorkerStatus {
     pub session: String,
     /// Number of reports so far.
     pub published: u64,
+    /// Pages fetched, and links sent to other partitions, a second: the mean of the last seconds.
+    pub pages_per_second: f64,
+    pub links_per_second: f64,
     /// Whether it sends heartbeats.
     #[serde(skip_deserializing)]
     pub alive: bool,
@@ -196,7 +201,21 @@ pub(crate) async fn end(shared: &SharedCrawl) -> Result<Option<End>, ClusterErro
     Ok(shared.streams.read::<Option<End>>(END).await?.and_then(|(end, _)| end))
 }
 
-/// Ends the crawl, or with none lets it continue.
-pub(crate) async fn set_end(shared: &SharedCrawl, end: Option<End>) -> Result<(), ClusterError> {
-    shared.streams.put(END, &end).await
+/// Ends the crawl.
+pub(crate) async fn set_end(shared: &SharedCrawl, end: End) -> Result<(), ClusterError> {
+    shared.streams.put(END, &Some(end)).await
+}
+
+/// Lets the crawl continue after its end. Its minutes count from now.
+pub(crate) async fn reopen(shared: &SharedCrawl, at: Millis) -> Result<(), ClusterError> {
+    shared.streams.put(BEGUN, &at).await?;
+    shared.streams.put(END, &None::<End>).await
+}
+
+/// When the first worker began, or the crawl was continued after its end.
+pub(crate) async fn begun(shared: &SharedCrawl, at: Millis) -> Result<Millis, ClusterError> {
+    match shared.streams.read::<Millis>(BEGUN).await? {
+        Some((begun, _)) => Ok(begun),
+        None => shared.streams.put(BEGUN, &at).await.map(|()| at),
+    }
 }

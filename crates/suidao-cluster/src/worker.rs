@@ -3,20 +3,27 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use suidao_crawl::crawl::{Next, SentLink, Ticket};
 use suidao_live::config::Config;
 use suidao_live::fetch::Fetcher;
-use suidao_live::live::{FetchResult, FetchTask, MonotonicClock, ParsePool, agent, warc_entry};
+use suidao_live::fetch::render::{self, Renderer};
+use suidao_live::live::{
+    FetchResult, FetchTask, JudgedResults, MonotonicClock, NetworkWatch, ParsePool, agent, fold_digest, is_due,
+    warc_entry,
+};
 use suidao_page::model::{Batch, Millis, Stop};
 use suidao_page::topic::Topic;
 use suidao_store::store::{ArchiveSettings, CrawlDirectory, StoreError, WarcArchive, WarcEntry};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
+use crate::archive::{SharedArchive, is_bucket};
+use crate::checkpoints::{Mark, Saved};
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
 use crate::exchange::{Arrived, Delivery, follow};
@@ -29,6 +36,13 @@ use crate::writer::{Notice, Step, Work, Writer};
 
 /// The longest time without a look at the clock.
 const TURN: Duration = Duration::from_millis(250);
+/// If a turn takes so much longer, the process was suspended.
+const SUSPENDED: Duration = Duration::from_secs(5);
+
+/// Bytes of a WARC file for a bucket.
+const UPLOAD_AT: u64 = 64 << 20;
+/// Between two looks for files to upload.
+const UPLOAD_EVERY: Duration = Duration::from_secs(5);
 
 /// A worker to run.
 pub struct WorkerJob {
@@ -36,6 +50,8 @@ pub struct WorkerJob {
     pub topic: Arc<Topic>,
     /// The crawl's, with the settings of this machine, such as a proxy.
     pub config: Config,
+    /// Directory for the files of this machine.
+    pub files: PathBuf,
     /// URLs of the engine, for the connection of the heartbeat.
     pub nats: String,
     /// The same for the whole life of a machine, so that it gets the same partitions again.
@@ -76,12 +92,18 @@ pub async fn work(
 ) -> Result<WorkerReport, ClusterError> {
     let WorkerJob { shared, config, .. } = job;
     let fetcher = Fetcher::new(&config.fetch)?.with_ports(&config.scope.allow_ports);
+    render::check(&config.render)?;
     fetcher.check_proxy().await?;
     if status::end(shared).await? == Some(End::Stopped) {
-        status::set_end(shared, None).await?;
+        status::reopen(shared, suidao_live::live::now()).await?;
     }
     let session = Session::begin(&shared.streams, &job.nats, &job.name).await?;
-    let archive = open_archive(shared, &session.id, config, &fetcher)?;
+    let files = shared.archive(&job.files)?;
+    files.check().await?;
+    let archive = open_archive(shared, &files, &session.id, config, &fetcher)?;
+    let robots = config.politeness.robots.then_some(agent(config));
+    let profiles = CrawlDirectory::new(&job.files).profiles();
+    let renderer = Renderer::start(&config.render, &fetcher, robots, config.fetch.max_body, &profiles).await?;
     news(WorkerNews::Joined);
 
     let (orders, ordered) = unbounded_channel();
@@ -90,38 +112,48 @@ pub async fn work(
     let (notices, noticed) = unbounded_channel();
     let (arrivals, arrived) = unbounded_channel();
     let (own, published) = watch::channel(BTreeMap::new());
+    let settings = fold_digest(config, &job.topic, None);
     let ownership = Ownership {
         shared: shared.clone(),
         topic: Arc::clone(&job.topic),
         config: config.clone(),
         worker: job.name.clone(),
         session: session.id.clone(),
+        archive: files.clone(),
+        settings,
         orders,
         own: published,
     };
     let writer = Writer {
-        streams: shared.streams.clone(),
-        partitions: shared.description.partitions,
+        shared: shared.clone(),
         session: session.id.clone(),
         archive,
+        files: files.clone(),
         logs: BTreeMap::new(),
         sends: 0,
+        saves: JoinSet::new(),
+        turn: Arc::default(),
     };
     let ownership = tokio::spawn(ownership.run(reported));
     let writer = tokio::spawn(writer.run(waiting, notices));
+    let uploads = tokio::spawn(upload(files.clone(), session.id.clone()));
     let (done, finished) = unbounded_channel();
+    let (network, checks) = NetworkWatch::new(config, fetcher.clone(), []);
     let mut worker = Worker {
         shared,
         session: &session,
         task: FetchTask {
             fetcher,
-            renderer: None,
+            renderer: renderer.clone(),
             readers: ParsePool::new(Duration::try_from_secs_f64(config.crawl.reading_timeout).unwrap_or(Duration::MAX)),
             topic: Arc::clone(&job.topic),
             robot: agent(config).into(),
             view: None,
         },
         most: config.crawl.in_flight,
+        checkpoint_every: config.crawl.checkpoint_every,
+        settings,
+        network,
         partitions: BTreeMap::new(),
         elsewhere: 0.0,
         last_page: now(),
@@ -137,23 +169,35 @@ pub async fn work(
         own,
         done,
     };
-    let worked = worker.run(Inbox { ordered, noticed, arrived, finished }, &mut news, interrupt).await;
+    let worked = worker.run(Inbox { ordered, noticed, arrived, finished, checks }, &mut news, interrupt).await;
+    let proxy_lost = worker.network.has_lost_proxy();
     let Worker { end, pages, works, reports, left, .. } = worker;
     drop(works);
+    if let Some(renderer) = renderer {
+        renderer.close().await;
+    }
     // Both end when their senders are gone.
     let _ = (writer.await, reports.send(Report::Leaving), ownership.await);
-    let last = WorkerStatus { session: session.id.clone(), published: u64::MAX, alive: false, partitions: left };
+    uploads.abort();
+    let uploaded = files.upload_finished(None).await;
+    let last =
+        WorkerStatus { session: session.id.clone(), published: u64::MAX, partitions: left, ..WorkerStatus::default() };
     if let Err(error) = status::publish(shared, &job.name, &last).await {
         tracing::debug!("{error}");
     }
     let status = status::status(shared).await.ok();
     session.end();
     worked?;
+    uploaded?;
+    if proxy_lost {
+        return Err(ClusterError::ProxyLost);
+    }
     Ok(WorkerReport { end, pages: pages.0, relevant: pages.1, status })
 }
 
 fn open_archive(
     shared: &SharedCrawl,
+    files: &SharedArchive,
     session: &str,
     config: &Config,
     fetcher: &Fetcher,
@@ -164,15 +208,26 @@ fn open_archive(
         archive: archive.clone(),
         source: source.into(),
     };
-    let directory = CrawlDirectory::new(Path::new(archive).join(session));
+    let directory = CrawlDirectory::new(files.path().join(session));
     let pages = directory.pages();
     std::fs::create_dir_all(&pages).map_err(StoreError::io(&pages, "create it")).map_err(unusable)?;
     let settings = ArchiveSettings {
-        rotate_at: ArchiveSettings::ROTATE_AT,
+        // What is not uploaded is on this machine alone.
+        rotate_at: if is_bucket(archive) { UPLOAD_AT } else { ArchiveSettings::ROTATE_AT },
         user_agent: config.fetch.agent(),
         request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
     };
     WarcArchive::resume(&directory, None, settings).map_err(unusable)
+}
+
+/// Uploads finished files, also those that an earlier run has left.
+async fn upload(files: SharedArchive, session: String) {
+    loop {
+        if let Err(error) = files.upload_finished(Some(&session)).await {
+            tracing::warn!("{error}; trying again");
+        }
+        tokio::time::sleep(UPLOAD_EVERY).await;
+    }
 }
 
 /// What reaches the loop.
@@ -180,8 +235,13 @@ struct Inbox {
     ordered: UnboundedReceiver<Order>,
     noticed: UnboundedReceiver<Notice>,
     arrived: UnboundedReceiver<Arrived>,
-    finished: UnboundedReceiver<(u32, u64, FetchResult)>,
+    finished: UnboundedReceiver<(Taken, FetchResult)>,
+    /// Results of checks of the network.
+    checks: UnboundedReceiver<bool>,
 }
+
+/// A partition, and which time it was that this worker took it.
+type Taken = (u32, u64);
 
 struct Worker<'a> {
     shared: &'a SharedCrawl,
@@ -189,6 +249,10 @@ struct Worker<'a> {
     task: FetchTask,
     /// Most requests in flight.
     most: usize,
+    network: NetworkWatch<Taken>,
+    /// Fewest steps of a partition between two checkpoints; 0: none.
+    checkpoint_every: u64,
+    settings: u64,
     partitions: BTreeMap<u32, Owned>,
     /// The expected value of the best URL of the other workers.
     elsewhere: f32,
@@ -207,7 +271,7 @@ struct Worker<'a> {
     reports: UnboundedSender<Report>,
     arrivals: UnboundedSender<Arrived>,
     own: watch::Sender<BTreeMap<u32, PartitionStatus>>,
-    done: UnboundedSender<(u32, u64, FetchResult)>,
+    done: UnboundedSender<(Taken, FetchResult)>,
 }
 
 impl Worker<'_> {
@@ -218,7 +282,7 @@ impl Worker<'_> {
         interrupt: impl Future<Output = ()>,
     ) -> Result<(), ClusterError> {
         let mut interrupt = std::pin::pin!(interrupt);
-        let mut said = (0, 0);
+        let (mut said, mut turned) = ((0, 0), now());
         loop {
             let wake = self.send_requests();
             self.close_idle();
@@ -235,20 +299,37 @@ impl Worker<'_> {
             if !self.open && self.partitions.is_empty() {
                 return Ok(());
             }
+            let mut slept = false;
             tokio::select! {
                 order = inbox.ordered.recv() => self.obey(order.ok_or(ClusterError::Stopped)?)?,
                 notice = inbox.noticed.recv() => self.heed(notice.ok_or(ClusterError::Stopped)?)?,
-                Some((partition, time, result)) = inbox.finished.recv() => self.settle(partition, time, result),
+                Some((taken, result)) = inbox.finished.recv() => self.finish(taken, result),
+                Some(is_up) = inbox.checks.recv() => {
+                    let judged = self.network.was_checked(is_up, self::now());
+                    self.apply(judged);
+                }
                 Some(arrived) = inbox.arrived.recv() => self.receive(arrived),
                 () = &mut interrupt, if self.open => self.close(),
-                () = tokio::time::sleep(wake) => {}
+                () = tokio::time::sleep(wake) => slept = true,
+            }
+            let before = std::mem::replace(&mut turned, self::now());
+            if turned.duration_since(before) > SUSPENDED {
+                self.network.was_suspended(turned);
+            }
+            // Another answer may resolve the doubt; with nothing else in flight, check at once.
+            let open: usize = self.partitions.values().map(|own| own.tickets).sum();
+            if slept || self.network.in_doubt() >= open {
+                self.network.check_doubts();
+            }
+            if self.network.has_lost_proxy() && self.open {
+                self.close();
             }
         }
     }
 
     /// Sends requests as long as a partition has any that is good enough. Returns when to ask again.
     fn send_requests(&mut self) -> Duration {
-        if !self.open || !self.session.is_alive() {
+        if !self.open || !self.session.is_alive() || !self.network.may_send(now()) {
             return TURN;
         }
         while self.in_flight < self.most {
@@ -294,7 +375,7 @@ impl Worker<'_> {
         self.in_flight += 1;
         let (task, done, time) = (self.task.clone(), self.done.clone(), own.time);
         // The receiver is gone only if the worker has ended.
-        tokio::spawn(async move { drop(done.send((partition, time, task.run(ticket, now()).await))) });
+        tokio::spawn(async move { drop(done.send(((partition, time), task.run(ticket, now()).await))) });
     }
 
     /// Passes a batch to the writer. `settled`: it is the result of a request.
@@ -304,18 +385,63 @@ impl Worker<'_> {
         own.sent += leaving.len() as u64;
         own.steps += 1;
         own.unwritten.push_back(settled);
+        own.mark = Mark { steps: own.mark.steps + 1, last: Some(batch.at), ..own.mark };
         // A writer that has stopped sends a notice.
-        let _ = self.works.send(Work::Step(Step { partition, batch, response, leaving, links: own.links }));
+        let _ = self.works.send(Work::Step(Step { partition, batch, response, leaving, links: own.mark.links }));
+        self.save(partition, false);
     }
 
-    fn settle(&mut self, partition: u32, time: u64, result: FetchResult) {
-        let FetchResult { ticket, outcome, delivery, fetched, .. } = result;
-        // The partition was lost meanwhile, and has perhaps been taken again.
+    /// Saves a partition if a checkpoint is due.
+    fn save(&mut self, partition: u32, at_end: bool) {
+        let Some(own) = self.partitions.get_mut(&partition) else { return };
+        if is_due(self.checkpoint_every, own.saved, own.mark.steps, at_end)
+            && let Some(pieces) = own.crawl.pieces()
+        {
+            let saved = Saved { settings: self.settings, mark: own.mark, pieces: pieces.collect() };
+            own.saved = own.mark.steps;
+            let _ = self.works.send(Work::Save(partition, saved));
+        }
+    }
+
+    /// Handles the result of a request. A failure may be the network's or the proxy's.
+    fn finish(&mut self, taken: Taken, result: FetchResult) {
+        if result.not_rendered {
+            // Not settled: the next owner has it queued.
+            if let Some(own) = self.return_ticket(taken) {
+                own.in_flight -= 1;
+                self.in_flight -= 1;
+            }
+            return;
+        }
+        let judged = self.network.judge(taken, result, now());
+        self.apply(judged);
+    }
+
+    fn apply(&mut self, judged: JudgedResults<Taken>) {
+        judged.settle.into_iter().for_each(|(taken, result)| self.settle(taken, result));
+        for (taken, result) in judged.requeue {
+            if let Some(own) = self.return_ticket(taken) {
+                own.in_flight -= 1;
+                own.crawl.requeue_ticket(result.ticket, own.clock.now());
+                own.wake_up();
+                self.in_flight -= 1;
+            }
+        }
+    }
+
+    /// A ticket is no longer open. None if its partition was lost meanwhile, and has perhaps been taken again.
+    fn return_ticket(&mut self, (partition, time): Taken) -> Option<&mut Owned> {
         let Some(own) = self.partitions.get_mut(&partition).filter(|own| own.time == time) else {
             self.in_flight -= 1;
-            return;
+            return None;
         };
         own.tickets -= 1;
+        Some(own)
+    }
+
+    fn settle(&mut self, taken: Taken, result: FetchResult) {
+        let FetchResult { ticket, outcome, delivery, fetched, .. } = result;
+        let Some(own) = self.return_ticket(taken) else { return };
         own.wake_up();
         let before = own.crawl.progress();
         let at = own.clock.now();
@@ -327,18 +453,18 @@ impl Worker<'_> {
         self.pages.0 += after.pages - before.pages;
         self.pages.1 += after.relevant - before.relevant;
         let response = fetched.map(|fetched| warc_entry(fetched, &batch));
-        self.submit(partition, batch, response, true);
+        self.submit(taken.0, batch, response, true);
     }
 
     fn receive(&mut self, arrived: Arrived) {
         let Arrived { partition, sequence, delivery } = arrived;
-        let Some(own) = self.partitions.get_mut(&partition).filter(|own| sequence > own.links) else { return };
+        let Some(own) = self.partitions.get_mut(&partition).filter(|own| sequence > own.mark.links) else { return };
         let at = own.clock.now();
         let batch = match delivery {
             Delivery::Seeds(seeds) => own.crawl.seed(&seeds, at),
             Delivery::Links(links) => own.crawl.receive(&links, at),
         };
-        own.links = sequence;
+        own.mark.links = sequence;
         own.wake_up();
         // Also without events, so that the delivery is removed once it counts as applied.
         self.submit(partition, batch, None, false);
@@ -373,14 +499,14 @@ impl Worker<'_> {
     }
 
     fn take(&mut self, restored: Restored) {
-        let Restored { partition, mut crawl, log, links, last, granted } = restored;
+        let Restored { partition, mut crawl, log, mark, saved, granted } = restored;
         self.taken += 1;
         if let Some(pages) = granted {
             crawl.allow(pages.saturating_sub(crawl.progress().pages));
         }
         let (streams, arrivals) = (self.shared.streams.clone(), self.arrivals.clone());
         let follower = tokio::spawn(async move {
-            while let Err(error) = follow(&streams, partition, links, &arrivals).await {
+            while let Err(error) = follow(&streams, partition, mark.links, &arrivals).await {
                 tracing::debug!("{error}");
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
@@ -388,7 +514,7 @@ impl Worker<'_> {
         let _ = self.works.send(Work::Open(partition, log));
         let own = Owned {
             crawl,
-            clock: MonotonicClock::start(last),
+            clock: MonotonicClock::start(mark.last),
             wake: None,
             idle: None,
             value: None,
@@ -399,8 +525,9 @@ impl Worker<'_> {
             in_flight: 0,
             steps: 0,
             unwritten: std::collections::VecDeque::new(),
-            links,
-            durable: links,
+            mark,
+            saved,
+            durable: mark.links,
             sent: 0,
             allowed: 0,
             gave_up: false,
@@ -446,6 +573,9 @@ impl Worker<'_> {
     /// Sends nothing more, and closes all partitions as soon as nothing is in flight.
     fn close(&mut self) {
         self.open = false;
+        if let Some(renderer) = &self.task.renderer {
+            renderer.stop();
+        }
         self.partitions.values_mut().for_each(|own| own.leaving = true);
     }
 
@@ -465,12 +595,16 @@ impl Worker<'_> {
 
     /// Closes partitions that leave and have nothing in flight.
     fn close_idle(&mut self) {
-        for (partition, own) in &mut self.partitions {
-            if own.leaving && own.tickets == 0 && !own.closing {
+        let closed = |own: &Owned| own.leaving && own.tickets == 0 && !own.closing;
+        let closed: Vec<u32> =
+            self.partitions.iter().filter(|(_, own)| closed(own)).map(|(partition, _)| *partition).collect();
+        for partition in closed {
+            self.save(partition, true);
+            if let Some(own) = self.partitions.get_mut(&partition) {
                 own.closing = true;
                 own.follower.abort();
-                let _ = self.works.send(Work::Close(*partition));
             }
+            let _ = self.works.send(Work::Close(partition));
         }
     }
 }

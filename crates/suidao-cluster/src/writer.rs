@@ -2,14 +2,20 @@
 //! steps in the log. Waiting steps of all partitions are written together.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use suidao_crawl::crawl::SentLink;
 use suidao_page::model::Batch;
 use suidao_store::store::{Record, StoreError, WarcArchive, WarcEntry};
+use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::task::JoinSet;
 
+use crate::archive::SharedArchive;
+use crate::checkpoints::{self, Saved};
+use crate::description::SharedCrawl;
 use crate::engine::Streams;
 use crate::error::ClusterError;
 use crate::exchange::{Delivery, deal_links, send};
@@ -35,6 +41,8 @@ pub(crate) struct Step {
 pub(crate) enum Work {
     Open(u32, PartitionLog),
     Step(Step),
+    /// The machine of a partition after its last step.
+    Save(u32, Saved),
     /// No step of this partition follows.
     Close(u32),
 }
@@ -54,13 +62,17 @@ pub(crate) enum Notice {
 }
 
 pub(crate) struct Writer {
-    pub streams: Streams,
-    pub partitions: u32,
+    pub shared: SharedCrawl,
     pub session: String,
     pub archive: WarcArchive,
+    /// Where its files are.
+    pub files: SharedArchive,
     pub logs: BTreeMap<u32, PartitionLog>,
     /// Sends of links so far.
     pub sends: u64,
+    /// Checkpoints in progress: one at a time, whose turn it is.
+    pub saves: JoinSet<()>,
+    pub turn: Arc<Mutex<()>>,
 }
 
 impl Writer {
@@ -68,7 +80,7 @@ impl Writer {
     pub async fn run(mut self, mut waiting: UnboundedReceiver<Work>, notices: UnboundedSender<Notice>) {
         let mut group = Vec::new();
         while waiting.recv_many(&mut group, GROUP).await > 0 {
-            if let Err(error) = self.write(std::mem::take(&mut group), &notices).await {
+            if let Err(error) = self.work(std::mem::take(&mut group), &notices).await {
                 // The receiver is gone only if the worker has ended.
                 let _ = notices.send(Notice::Failed(error));
                 return;
@@ -77,6 +89,21 @@ impl Writer {
         if let Err(error) = tokio::task::block_in_place(|| self.archive.close()) {
             let _ = notices.send(Notice::Failed(error.into()));
         }
+        self.saves.join_all().await;
+    }
+
+    async fn work(&mut self, group: Vec<Work>, notices: &UnboundedSender<Notice>) -> Result<(), ClusterError> {
+        let mut before = Vec::new();
+        for work in group {
+            match work {
+                Work::Save(partition, saved) => {
+                    self.write(std::mem::take(&mut before), notices).await?;
+                    self.save(partition, saved);
+                }
+                work => before.push(work),
+            }
+        }
+        self.write(before, notices).await
     }
 
     async fn write(&mut self, group: Vec<Work>, notices: &UnboundedSender<Notice>) -> Result<(), ClusterError> {
@@ -92,12 +119,13 @@ impl Writer {
                 // It was fenced off.
                 Work::Step(_) => {}
                 Work::Close(partition) => closed.push(partition),
+                Work::Save(..) => {}
             }
         }
         let leaving: Vec<SentLink> = steps.iter_mut().flat_map(|step| std::mem::take(&mut step.leaving)).collect();
         let entries = tokio::task::block_in_place(|| self.archive(steps))?;
         self.send_links(&leaving).await.map_err(ClusterError::engine("store links"))?;
-        let streams = &self.streams;
+        let streams = &self.shared.streams;
         let appends =
             self.logs.iter_mut().filter_map(|(partition, log)| Some((*partition, log, entries.get(partition)?)));
         let appended = join_all(appends.map(async |(partition, log, entry)| {
@@ -124,12 +152,27 @@ impl Writer {
         Ok(())
     }
 
+    /// Saves a partition whose steps are all in its log. Meanwhile others are written.
+    fn save(&mut self, partition: u32, mut saved: Saved) {
+        // None: it was fenced off.
+        let Some(log) = self.logs.get(&partition) else { return };
+        saved.mark.through = log.end();
+        let (shared, archive) = (self.shared.clone(), self.files.clone());
+        let turn = Arc::clone(&self.turn);
+        self.saves.spawn(async move {
+            let _turn = turn.lock().await;
+            if let Err(error) = checkpoints::save(&shared, &archive, partition, saved).await {
+                tracing::warn!("cannot save a checkpoint of partition {partition}, so a restart takes longer: {error}");
+            }
+        });
+    }
+
     /// Sends links; all are stored on return.
     async fn send_links(&mut self, leaving: &[SentLink]) -> Result<(), String> {
-        let deliveries = deal_links(leaving, self.partitions);
+        let deliveries = deal_links(leaving, self.shared.description.partitions);
         self.sends += 1;
         let id = format!("{}-{}", self.session, self.sends);
-        send_patiently(&self.streams, &deliveries, &id).await
+        send_patiently(&self.shared.streams, &deliveries, &id).await
     }
 
     /// Writes the pages of steps into the archive; all are on disk on return.

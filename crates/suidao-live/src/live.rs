@@ -28,7 +28,6 @@ use crate::fetch::render::{self, Renderer, RendererError};
 use crate::fetch::{Fetcher, FetcherError};
 use checkpoints::{Checkpoints, Restored};
 use driver::Driver;
-use outage::Outage;
 use suidao_crawl::crawl::{
     Crawl, CrawlSettings, Exploration, ForumMode, OfferedLink, Progress, Refresh, TrapCounts, Unreached, WaitCosts,
     WaitReasons, Watch, product,
@@ -41,10 +40,12 @@ use suidao_page::topic::Topic;
 use suidao_store::store::directory::write_own;
 use suidao_store::store::{ArchiveSettings, CrawlDirectory, Meta, Store, StoreError, WarcArchive, Writer, skipped};
 
+pub use checkpoints::{fold_digest, is_due};
 pub use clock::MonotonicClock;
 pub use driver::warc_entry;
 pub use fetch_task::{FetchResult, FetchTask};
 pub use monitor::{CrawlMonitor, HostLatency, RecentFailure, RecentPage, RunCounts, StatusSnapshot};
+pub use network::{JudgedResults, NetworkWatch};
 pub use parse_pool::ParsePool;
 pub use rescore::{RescoreReport, rescore};
 
@@ -279,13 +280,13 @@ pub fn run_in_view(
     if job.refresh.is_none() && job.forum.is_none() {
         keep_inputs(job)?;
     }
-    let settings = checkpoints::settings(job);
+    let own = job.strategy.as_ref().map(|own| own.name.as_str());
+    let settings = fold_digest(&job.config, &job.topic, own);
     let Restored { crawl, harvest, saved } = restore(job, &store, settings)?;
     let (last, answered) = latest(&store)?;
     let duration = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    let by_proxy = job.config.fetch.proxy.is_some();
-    let patience = duration(job.config.crawl.outage_patience);
-    let outage = Outage::new(patience, by_proxy, answered.iter().map(|id| crawl.url(*id)));
+    let hosts: Vec<CrawlUrl> = answered.iter().map(|id| crawl.url(*id)).collect();
+    let (network, checks) = NetworkWatch::new(&job.config, fetcher.clone(), hosts);
     let archive = open_archive(job, &fetcher, &store)?;
     // After this process has locked the directory.
     let renderer = runtime.block_on(start)?;
@@ -336,19 +337,17 @@ pub fn run_in_view(
         in_flight: 0,
         unwritten: VecDeque::new(),
         submitted: durable,
-        paused_until: None,
         checkpointing: Duration::ZERO,
         checkpoints: Checkpoints::new(job.directory.clone(), settings, job.config.crawl.checkpoint_every, saved),
         report: &mut report_all,
-        proxy_lost: false,
         clock: MonotonicClock::start(last),
-        outage,
-        unattributed_failures: Vec::new(),
-        is_checking: false,
+        network,
+        checks,
         status_requests,
     };
     let stop = runtime.block_on(driver.drive(job, noticed, async { drop(interrupt.await) }));
-    let Driver { crawl, harvest, proxy_lost, mut checkpoints, .. } = driver;
+    let proxy_lost = driver.network.has_lost_proxy();
+    let Driver { crawl, harvest, mut checkpoints, .. } = driver;
     if let Some(renderer) = renderer {
         runtime.block_on(renderer.close());
     }

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -28,6 +28,7 @@ pub struct ServedRequest {
     pub host: String,
     pub path: String,
     pub status: u16,
+    pub at: Instant,
 }
 
 /// Options of a [`WebServer`]; the default answers immediately and keeps no log.
@@ -142,7 +143,9 @@ fn bad_gateway(url: &CrawlUrl, failure: &Failure) -> Fetched {
     response(url, 502, "text/plain; charset=utf-8", &[], Bytes::from(format!("no response: {failure}\n")))
 }
 
+#[allow(clippy::disallowed_methods, reason = "an edge: the log has the time of each request")]
 async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
+    let at = Instant::now();
     shared.requests.fetch_add(1, Ordering::Relaxed);
     if !shared.options.delay.is_zero() {
         tokio::time::sleep(shared.options.delay).await;
@@ -165,7 +168,7 @@ async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Respons
         plain(StatusCode::BAD_REQUEST, "no such host or path\n")
     };
     if shared.options.log {
-        let access = ServedRequest { host, path: path.to_owned(), status: response.status().as_u16() };
+        let access = ServedRequest { host, path: path.to_owned(), status: response.status().as_u16(), at };
         shared.log.lock().unwrap_or_else(PoisonError::into_inner).push(access);
     }
     response
@@ -269,8 +272,8 @@ mod tests {
         assert_eq!(server.requests(), urls.len() as u64);
         let log = server.log();
         assert_eq!(log.len(), urls.len());
-        let last = ServedRequest { host: "nowhere.test".to_owned(), path: "/x".to_owned(), status: 502 };
-        assert_eq!(log.last(), Some(&last));
+        let last = log.last().unwrap();
+        assert_eq!((last.host.as_str(), last.path.as_str(), last.status), ("nowhere.test", "/x", 502));
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Job, agent};
+use super::agent;
 use crate::config::Config;
 use suidao_crawl::crawl::{Crawl, StopConditions};
 use suidao_page::model::Batch;
+use suidao_page::topic::Topic;
 use suidao_store::store::checkpoint::{Checkpoint, CheckpointState, Pieces, digest};
 use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{CrawlDirectory, Store, StoreError};
@@ -22,9 +23,10 @@ const HARVEST: u8 = b'H';
 /// Increase it when a part of the machine is stored differently: older checkpoints are then ignored.
 const LAYOUT: u32 = 9;
 
-/// A digest of all settings that affect how events change the state.
-pub(super) fn settings(job: &Job) -> u64 {
-    let mut config = job.config.clone();
+/// A digest of all settings that affect how events change the state. `own` names a strategy that is not the configured one.
+pub fn fold_digest(config: &Config, topic: &Topic, own: Option<&str>) -> u64 {
+    let agent = agent(config);
+    let mut config = config.clone();
     // These settings decide what happens, not how events change the state. Of the goals only the harvest rate depends on
     // past events.
     let other = Config::default();
@@ -34,9 +36,14 @@ pub(super) fn settings(job: &Job) -> u64 {
     config.stop = StopConditions { harvest: config.stop.harvest, ..other.stop };
     (config.crawl.in_flight, config.crawl.checkpoint_every, config.crawl.outage_patience) = (0, 0, 0.0);
     (config.crawl.unsaved_settings, config.crawl.reading_timeout) = (Vec::new(), 0.0);
-    let own = job.strategy.as_ref().map(|own| &own.name);
-    let fold = (env!("CARGO_PKG_VERSION"), LAYOUT, agent(&job.config), job.topic.digest(), config, own);
+    let fold = (env!("CARGO_PKG_VERSION"), LAYOUT, agent, topic.digest(), config, own);
     xxh3_64(format!("{fold:?}").as_bytes())
+}
+
+/// Whether a checkpoint is due after `batches`, if the last one has `saved` of them; `at_end`: nothing follows soon.
+pub fn is_due(every: u64, saved: u64, batches: u64, at_end: bool) -> bool {
+    let due = if at_end { saved + (every / AT_END).max(1) } else { saved + every.max(batches / SHARE) };
+    every > 0 && batches >= due
 }
 
 pub(super) struct Restored {
@@ -92,8 +99,7 @@ impl Checkpoints {
 
     /// Saves the state after this batch, the `batches`-th, if a checkpoint is due.
     pub fn batch(&mut self, batch: &Batch, batches: u64, crawl: &Crawl, harvest: &HarvestCurve) {
-        let due = self.saved + self.every.max(batches / SHARE);
-        if self.every > 0 && batches >= due && self.written.is_none() {
+        if self.written.is_none() && is_due(self.every, self.saved, batches, false) {
             self.write(CheckpointState { batches, last: digest(batch), settings: self.settings }, crawl, harvest);
         }
     }
@@ -110,8 +116,7 @@ impl Checkpoints {
     /// The run is over, and all of it is on disk.
     pub fn close(&mut self, crawl: &Crawl, harvest: &HarvestCurve, store: &Store) {
         self.durable(store.len());
-        if self.every > 0
-            && store.len() >= self.saved + (self.every / AT_END).max(1)
+        if is_due(self.every, self.saved, store.len(), true)
             && let Ok(last) = store.batch(store.len() - 1)
         {
             let state = CheckpointState { batches: store.len(), last: digest(&last.batch), settings: self.settings };
@@ -141,22 +146,15 @@ fn log_failure(error: &StoreError) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use suidao_page::topic::{Lexicon, Topic};
+    use suidao_page::topic::Lexicon;
 
     #[test]
     fn a_state_holds_for_what_the_fold_depends_on_and_for_nothing_else() {
         let digest = |assignments: &[&str]| {
             let assignments: Vec<String> = assignments.iter().map(|&assignment| assignment.to_owned()).collect();
             let config = Config::load(None, &assignments).unwrap();
-            settings(&Job::new(
-                Arc::new(Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]))),
-                vec![],
-                config,
-                CrawlDirectory::new("nowhere"),
-            ))
+            fold_digest(&config, &Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)])), None)
         };
         let usual = digest(&[]);
         for same in [

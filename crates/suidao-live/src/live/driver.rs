@@ -12,7 +12,7 @@ use super::checkpoints::Checkpoints;
 use super::clock::MonotonicClock;
 use super::fetch_task::{FetchResult, FetchTask};
 use super::monitor::StatusSnapshot;
-use super::outage::{NetworkVerdict, Outage};
+use super::network::{JudgedResults, NetworkWatch};
 use super::{Job, News, clock};
 use suidao_crawl::crawl::{Crawl, Next, Seeding, Ticket};
 use suidao_page::model::{Batch, Event, Fetched, Millis, Stop, UrlOrigin};
@@ -25,9 +25,6 @@ const HARVEST_EVERY: u64 = 1_000;
 /// The loop runs at least this often. If a turn takes much longer, the process was suspended.
 const TURN: Duration = Duration::from_secs(1);
 const SUSPENDED: Duration = Duration::from_secs(5);
-
-/// Pause when there are no descriptors left: idle connections close after a second at the earliest.
-const PAUSE: Duration = Duration::from_secs(1);
 
 /// Time without a response until the first and each later report of what the crawl waits for.
 const QUIET: (Duration, Duration) = (Duration::from_millis(1500), Duration::from_secs(10));
@@ -67,19 +64,13 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     /// Batches passed to the writer, those of earlier runs included.
     pub(super) submitted: u64,
     pub(super) checkpoints: Checkpoints,
-    /// Out of descriptors: no request before this time.
-    pub(super) paused_until: Option<Instant>,
     /// Time spent on checkpoints since the last look at the clock.
     pub(super) checkpointing: Duration,
     pub(super) report: &'a mut F,
-    /// The proxy no longer answers.
-    pub(super) proxy_lost: bool,
     pub(super) clock: MonotonicClock,
-    pub(super) outage: Outage,
-    /// Failures that may be the network's.
-    pub(super) unattributed_failures: Vec<FetchResult>,
-    /// A check of the network is under way.
-    pub(super) is_checking: bool,
+    pub(super) network: NetworkWatch<()>,
+    /// Results of checks of the network.
+    pub(super) checks: UnboundedReceiver<bool>,
     /// Requests of the status page.
     pub(super) status_requests: Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
 }
@@ -93,7 +84,6 @@ impl<F: FnMut(News)> Driver<'_, F> {
         interrupt: impl Future<Output = ()>,
     ) -> Option<Stop> {
         let (done, mut finished) = unbounded_channel();
-        let (checked, mut checks) = unbounded_channel();
         self.begin(job);
         let mut interrupt = std::pin::pin!(interrupt);
         let mut turned = clock();
@@ -113,7 +103,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 Some(notice) = noticed.recv() => WakeReason::WriterNotice(notice),
                 Some(done) = finished.recv() => WakeReason::Finished(Box::new(done)),
                 Some(response) = next_status_request(&mut self.status_requests) => WakeReason::SnapshotRequested(response),
-                Some(is_up) = checks.recv() => WakeReason::Checked(is_up),
+                Some(is_up) = self.checks.recv() => WakeReason::Checked(is_up),
                 () = &mut interrupt, if self.open => WakeReason::Interrupted,
                 () = tokio::time::sleep(wake) => WakeReason::TimedOut,
             };
@@ -121,7 +111,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             let elapsed = now.duration_since(turned);
             if elapsed > SUSPENDED + std::mem::take(&mut self.checkpointing) {
                 tracing::warn!("the process was suspended for {elapsed:.0?}; repeating the requests in flight");
-                self.outage.was_suspended(now);
+                self.network.was_suspended(now);
             }
             turned = now;
             let slept = matches!(event, WakeReason::TimedOut);
@@ -130,7 +120,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             }
             let is_quiet = now.duration_since(answered) >= QUIET.0
                 && reported.is_none_or(|reported| now.duration_since(reported) >= QUIET.1);
-            if slept && is_quiet && self.open && !self.outage.is_down() {
+            if slept && is_quiet && self.open && !self.network.is_down() {
                 reported = Some(now);
                 let at = self.clock.now();
                 (self.report)(News::Waiting(&self.crawl.waits(at, NAMED), at));
@@ -138,29 +128,26 @@ impl<F: FnMut(News)> Driver<'_, F> {
             if let WakeReason::WriterNotice(Notice::Failed) = event {
                 return None;
             }
-            self.handle(event, now, &checked);
+            self.handle(event, now);
             // The failure proves nothing about the URLs; they stay queued until the crawl resumes.
-            self.open &= !self.proxy_lost;
+            self.open &= !self.network.has_lost_proxy();
             // Another answer may resolve the doubt; with nothing else in flight, check at once.
-            let alone = self.unattributed_failures.len() + self.unwritten.len() >= self.in_flight;
-            if !self.unattributed_failures.is_empty() && !self.is_checking && (alone || slept) {
-                self.check_network(Duration::ZERO, &checked);
+            let alone = self.network.in_doubt() + self.unwritten.len() >= self.in_flight;
+            if alone || slept {
+                self.network.check_doubts();
             }
         }
     }
 
-    fn handle(&mut self, event: WakeReason, now: Instant, checked: &UnboundedSender<bool>) {
+    fn handle(&mut self, event: WakeReason, now: Instant) {
         match event {
             WakeReason::WriterNotice(Notice::Durable(durable)) => self.is_durable(durable),
             // The receiver may be gone.
             WakeReason::SnapshotRequested(response) => drop(response.send(self.snapshot())),
-            WakeReason::Finished(done) => self.finish(*done, now, checked),
+            WakeReason::Finished(done) => self.finish(*done, now),
             WakeReason::Checked(is_up) => {
-                self.is_checking = false;
-                // Something may have answered meanwhile.
-                if is_up || self.outage.is_down() || !self.unattributed_failures.is_empty() {
-                    self.set_network(is_up, now, checked);
-                }
+                let judged = self.network.was_checked(is_up, now);
+                self.take(judged);
             }
             WakeReason::Interrupted => {
                 self.open = false;
@@ -204,8 +191,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         now: Instant,
         done: &UnboundedSender<FetchResult>,
     ) -> ControlFlow<Stop, Option<Millis>> {
-        let is_paused = self.paused_until.is_some_and(|until| until > now);
-        while self.open && !is_paused && self.in_flight < self.most && !self.outage.is_down() {
+        while self.open && self.in_flight < self.most && self.network.may_send(now) {
             match self.crawl.next(self.clock.now()) {
                 Next::Fetch(ticket) => self.start(ticket, done),
                 Next::Record(batch) => self.keep(batch, None),
@@ -228,45 +214,23 @@ impl<F: FnMut(News)> Driver<'_, F> {
     }
 
     /// Handles the result of a request. A failure may be the network's or the proxy's.
-    fn finish(&mut self, done: FetchResult, now: Instant, checked: &UnboundedSender<bool>) {
+    fn finish(&mut self, done: FetchResult, now: Instant) {
         if done.not_rendered {
             // Not settled: it is queued on resume, and rendered then.
             self.in_flight -= 1;
             return;
         }
-        match self.outage.judge(&done.ticket.url, &done.outcome, done.begun, now) {
-            NetworkVerdict::Answered => {
-                self.settle(done);
-                self.set_network(true, now, checked);
-            }
-            NetworkVerdict::Settle => self.settle(done),
-            NetworkVerdict::Requeue => self.requeue(done),
-            NetworkVerdict::Doubt => self.unattributed_failures.push(done),
-            NetworkVerdict::Exhausted => {
-                if self.paused_until.is_none() {
-                    tracing::warn!(
-                        "too many open files and connections; continuing more slowly. Raise the limit (ulimit -n) or \
-                         lower crawl.in_flight"
-                    );
-                }
-                self.paused_until = Some(now + PAUSE);
-                self.requeue(done);
-            }
-            NetworkVerdict::Proxy => {
-                self.requeue(done);
-                if !self.is_checking && !self.outage.is_down() {
-                    self.set_network(false, now, checked);
-                }
-            }
-            NetworkVerdict::ProxyLost => {
-                self.requeue(done);
-                self.proxy_lost = true;
-            }
-        }
+        let judged = self.network.judge((), done, now);
+        self.take(judged);
+    }
+
+    fn take(&mut self, judged: JudgedResults<()>) {
+        judged.settle.into_iter().for_each(|((), done)| self.settle(done));
+        judged.requeue.into_iter().for_each(|((), done)| self.requeue(done));
     }
 
     /// Passes the result of a ticket to the machine, and the batch to the store.
-    pub(super) fn settle(&mut self, done: FetchResult) {
+    fn settle(&mut self, done: FetchResult) {
         let FetchResult { ticket, outcome, delivery, fetched, .. } = done;
         let url = self.task.view.as_ref().map(|_| ticket.url.clone());
         let batch = self.crawl.settle(ticket, outcome, delivery, self.clock.now());
@@ -278,7 +242,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.keep(batch, kept);
     }
 
-    pub(super) fn requeue(&mut self, done: FetchResult) {
+    fn requeue(&mut self, done: FetchResult) {
         self.crawl.requeue_ticket(done.ticket, self.clock.now());
         self.in_flight -= 1;
     }

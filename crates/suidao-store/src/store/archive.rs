@@ -268,6 +268,20 @@ fn open_name(number: u32) -> String {
     format!("{PREFIX}-{number:05}.warc.gz{OPEN}")
 }
 
+/// The path of file `number` of the archive in `pages`, once it is closed.
+pub fn warc_file(pages: &Path, number: u32) -> PathBuf {
+    pages.join(closed_name(number))
+}
+
+/// Makes file `number` of the archive in `pages` a link to file `of` of the archive in `from`, which may still grow.
+pub fn link_file(pages: &Path, number: u32, from: &Path, of: u32) -> Result<(), StoreError> {
+    for (name, target) in [(closed_name(number), closed_name(of)), (open_name(number), open_name(of))] {
+        let path = pages.join(name);
+        std::os::unix::fs::symlink(from.join(target), &path).map_err(StoreError::io(&path, "create a link"))?;
+    }
+    Ok(())
+}
+
 /// The archive's files by number; other files are ignored.
 pub fn warc_files(pages: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
     let mut files = Vec::new();

@@ -108,12 +108,13 @@ pub struct Pieces {
 impl Pieces {
     /// The checkpoint of a store with these settings, if its log matches, and the number of its batches.
     pub fn of(store: &Store, settings: u64) -> Option<(Self, u64)> {
-        let file = plain_file::open(&store.directory().checkpoint(), File::options().read(true)).ok()?;
-        let (pieces, state) = Self::begin(file)?;
+        let (pieces, state) = Self::open(store.directory())?;
         (state.settings == settings && state.is_of(store)).then_some((pieces, state.batches))
     }
 
-    fn begin(file: File) -> Option<(Self, CheckpointState)> {
+    /// The checkpoint of a directory, of any log and settings.
+    pub fn open(dir: &CrawlDirectory) -> Option<(Self, CheckpointState)> {
+        let file = plain_file::open(&dir.checkpoint(), File::options().read(true)).ok()?;
         let mut from = BufReader::with_capacity(1 << 18, file);
         let mut head = [0; HEAD.len()];
         from.read_exact(&mut head).ok()?;

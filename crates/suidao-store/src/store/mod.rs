@@ -28,7 +28,7 @@ mod writer;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-pub use archive::{ArchiveReader, ArchiveSettings, Location, WarcArchive};
+pub use archive::{ArchiveReader, ArchiveSettings, Location, WarcArchive, link_file, warc_file};
 pub use archived::{ArchivedContent, ArchivedRecord, ArchivedRecords, RevisitRecord};
 pub use checkpoint::Checkpoint;
 pub use directory::CrawlDirectory;
@@ -82,7 +82,8 @@ impl StoreError {
         move |source| Self::Io { path, doing, source }
     }
 
-    fn damaged(path: &Path, what: impl Into<String>) -> Self {
+    /// What is wrong with a file.
+    pub fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_owned(), what: what.into() }
     }
 

@@ -1,0 +1,167 @@
+//! Checkpoints of partitions. The log stream keeps what came after the last one; what came before moves to the archive, so
+//! neither the engine's disk nor the time of a takeover grows with the crawl. In `LOGS/PARTITION`, LOGS being the directory
+//! of the crawl's logs in the archive:
+//!
+//! - `state/checkpoint`: the machine after a message of the log;
+//! - `SEQUENCE-SEQUENCE.segment`: the messages after the previous checkpoint up to this one.
+//!
+//! Order: segment, checkpoint, mark in the engine, removal from the log stream. A crash between any two loses nothing: what
+//! is in both places counts once. If the checkpoint is missing or of other settings, all segments are replayed.
+
+use serde::{Deserialize, Serialize};
+use suidao_crawl::crawl::Crawl;
+use suidao_page::model::Millis;
+use suidao_store::store::checkpoint::{Checkpoint, CheckpointState, Pieces};
+use suidao_store::store::{CrawlDirectory, StoreError};
+
+use crate::archive::SharedArchive;
+use crate::description::SharedCrawl;
+use crate::error::ClusterError;
+use crate::log::{Entries, LogEntry, forget, messages};
+use crate::segments::{LogSegments, Message, write};
+
+/// Value of `checkpoint.PARTITION`: what the checkpoint covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    /// Sequence of the last message.
+    pub through: u64,
+    /// Steps in the log up to there.
+    pub steps: u64,
+    /// Sequence of the last delivery applied.
+    pub links: u64,
+    /// Time of the last batch.
+    pub last: Option<Millis>,
+}
+
+/// A machine to save.
+pub(crate) struct Saved {
+    /// Digest of the settings that affect how events change the state.
+    pub settings: u64,
+    pub mark: Mark,
+    pub pieces: Vec<Vec<u8>>,
+}
+
+/// Keys of the marks are this, a point, and the partition.
+const KEY: &str = "checkpoint";
+
+fn key(partition: u32) -> String {
+    format!("{KEY}.{partition}")
+}
+
+fn directory(shared: &SharedCrawl, archive: &SharedArchive, partition: u32) -> CrawlDirectory {
+    CrawlDirectory::new(shared.logs(archive).join(partition.to_string()))
+}
+
+/// Saves a partition, unless a later state is saved already.
+pub(crate) async fn save(
+    shared: &SharedCrawl,
+    archive: &SharedArchive,
+    partition: u32,
+    saved: Saved,
+) -> Result<(), ClusterError> {
+    let Saved { settings, mark, pieces } = saved;
+    let (before, revision) = shared.streams.read::<Mark>(&key(partition)).await?.unwrap_or_default();
+    if before.through >= mark.through {
+        return Ok(());
+    }
+    let mut segment: Vec<Message> = Vec::new();
+    messages(&shared.streams, Some(partition), before.through, |message| {
+        segment.extend((message.sequence <= mark.through).then_some(message));
+        Ok(())
+    })
+    .await?;
+    // Whoever has saved a later state meanwhile may have removed messages that were not read.
+    if self::mark(shared, partition).await? != before {
+        return Ok(());
+    }
+    let directory = directory(shared, archive, partition);
+    let written = tokio::task::block_in_place(|| {
+        let state = directory.state();
+        std::fs::create_dir_all(&state).map_err(StoreError::io(&state, "create it"))?;
+        let segment = write(directory.root(), before.through, mark.through, &segment)?;
+        let covers = CheckpointState { batches: mark.through, last: 0, settings };
+        Checkpoint::write(&directory, covers, pieces.into_iter())?.publish()?;
+        Ok::<_, StoreError>(segment)
+    })?;
+    archive.upload(&written).await?;
+    archive.upload(&directory.checkpoint()).await?;
+    // Someone who was faster has saved a later state.
+    if shared.streams.write(&key(partition), &mark, revision).await?.is_some() {
+        forget(&shared.streams, partition, mark.through).await?;
+    }
+    Ok(())
+}
+
+/// What the engine has about the last checkpoint of a partition.
+pub(crate) async fn mark(shared: &SharedCrawl, partition: u32) -> Result<Mark, ClusterError> {
+    Ok(shared.streams.read::<Mark>(&key(partition)).await?.map_or_else(Mark::default, |(mark, _)| mark))
+}
+
+/// The machine of a partition after the last message that `mark` covers.
+pub(crate) async fn restore(
+    shared: &SharedCrawl,
+    archive: &SharedArchive,
+    partition: u32,
+    mark: Mark,
+    settings: u64,
+    new: impl Fn() -> Crawl,
+) -> Result<Crawl, ClusterError> {
+    if mark.through == 0 {
+        return Ok(new());
+    }
+    let directory = directory(shared, archive, partition);
+    archive.download(&directory.checkpoint(), true).await?;
+    if let Some(crawl) = tokio::task::block_in_place(|| load(&directory, mark, settings, &new)) {
+        return Ok(crawl);
+    }
+    archive.download_folder(directory.root()).await?;
+    tracing::debug!("partition {partition}: all segments are replayed");
+    let mut segments = LogSegments::default();
+    segments.add_directory(directory.root(), mark.through)?;
+    let (mut crawl, mut entries) = (new(), Entries::default());
+    let replay = |message: Message| {
+        let entry = entries.take(partition, &message.payload).map_err(shared.streams.damaged())?;
+        entry.iter().flat_map(|entry| &entry.records).for_each(|record| crawl.restore(&record.batch));
+        Ok::<(), ClusterError>(())
+    };
+    tokio::task::block_in_place(|| segments.read(mark.through, replay))?;
+    Ok(crawl)
+}
+
+fn load(directory: &CrawlDirectory, mark: Mark, settings: u64, new: impl Fn() -> Crawl) -> Option<Crawl> {
+    let (mut pieces, state) = Pieces::open(directory)?;
+    if state.batches != mark.through || state.settings != settings {
+        return None;
+    }
+    let mut crawl = new();
+    let taken = pieces.by_ref().all(|piece| crawl.take_piece(&piece));
+    (taken && pieces.is_whole() && crawl.set_up()).then_some(crawl)
+}
+
+/// Passes the entries of all logs to `each`, with their partition, in the order in which the engine stored them.
+pub(crate) async fn read_all(
+    shared: &SharedCrawl,
+    archive: &SharedArchive,
+    mut each: impl FnMut(u32, LogEntry) -> Result<(), ClusterError>,
+) -> Result<(), ClusterError> {
+    // First the stream, then the segments: what moves meanwhile is in both.
+    let rest = tempfile::NamedTempFile::new().map_err(StoreError::io(&std::env::temp_dir(), "write a file"))?;
+    let fail = || StoreError::io(rest.path(), "write it");
+    let mut out = std::io::BufWriter::new(rest.as_file());
+    messages(&shared.streams, None, 0, |message| Ok(message.write_to(&mut out).map_err(fail())?)).await?;
+    out.into_inner().map_err(|error| fail()(error.into_error()))?;
+    let mut segments = LogSegments::default();
+    segments.add(rest.path().to_owned())?;
+    for key in shared.streams.keys(KEY).await? {
+        let Some(Ok(partition)) = key.rsplit('.').next().map(str::parse) else { continue };
+        let mark = mark(shared, partition).await?;
+        let directory = directory(shared, archive, partition);
+        archive.download_folder(directory.root()).await?;
+        segments.add_directory(directory.root(), mark.through)?;
+    }
+    let mut entries = Entries::default();
+    segments.read(u64::MAX, |message| {
+        let entry = entries.take(message.partition, &message.payload).map_err(shared.streams.damaged())?;
+        entry.map_or(Ok(()), |entry| each(message.partition, entry))
+    })
+}

@@ -1,0 +1,90 @@
+//! The crawl that a verb reads: a directory, or `cluster:NAME`, which becomes one for as long as the verb runs.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use suidao::cluster::{self, NatsConnection, SharedCrawl};
+use suidao::store::CrawlDirectory;
+use tempfile::TempDir;
+
+/// What stands before the name of a crawl on a NATS server.
+pub const CLUSTER: &str = "cluster:";
+
+/// The crawl that a verb reads.
+#[derive(Args, Clone, Debug)]
+pub struct CrawlSourceArgs {
+    /// Crawl directory, or cluster:NAME for the crawl of several machines as it is now
+    pub directory: PathBuf,
+    #[command(flatten)]
+    pub nats: NatsArgs,
+}
+
+/// The server of a cluster.
+#[derive(Args, Clone, Debug)]
+pub struct NatsArgs {
+    /// NATS servers, separated by commas, or a file of a context of the nats command (.json) with user, password or certificates
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "NATS_URL",
+        hide_env_values = true,
+        default_value = "nats://127.0.0.1:4222",
+        help_heading = "Network"
+    )]
+    pub nats: String,
+}
+
+/// A crawl that can be read.
+pub struct CrawlSource {
+    given: CrawlSourceArgs,
+    view: Option<TempDir>,
+}
+
+impl CrawlSourceArgs {
+    /// The name of a crawl on a NATS server.
+    pub fn cluster(&self) -> Option<&str> {
+        self.directory.to_str()?.strip_prefix(CLUSTER)
+    }
+
+    /// Opens the crawl.
+    pub fn open(&self) -> Result<CrawlSource> {
+        let view = self.cluster().map(|name| {
+            let view =
+                tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to another disk")?;
+            block_on(async {
+                let shared = SharedCrawl::open(&NatsConnection::connect(&self.nats.nats).await?, name).await?;
+                Ok(cluster::view(&shared, &CrawlDirectory::new(view.path())).await?)
+            })?;
+            Ok::<TempDir, anyhow::Error>(view)
+        });
+        Ok(CrawlSource { given: self.clone(), view: view.transpose()? })
+    }
+}
+
+impl CrawlSource {
+    pub fn path(&self) -> &Path {
+        self.view.as_ref().map_or(&self.given.directory, TempDir::path)
+    }
+
+    pub fn directory(&self) -> CrawlDirectory {
+        CrawlDirectory::new(self.path())
+    }
+
+    /// The name of a crawl on a NATS server. Nothing may be kept in its directory, which is removed afterwards.
+    pub fn cluster(&self) -> Option<&str> {
+        self.given.cluster()
+    }
+}
+
+impl fmt::Display for CrawlSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.given.directory.display().fmt(f)
+    }
+}
+
+/// Runs what waits for a NATS server.
+pub fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(work)
+}
