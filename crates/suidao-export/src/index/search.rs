@@ -19,6 +19,7 @@ use super::read_only::ReadOnlyDirectory;
 use super::schema::{Fields, day, schema};
 use super::snippet::{Marked, QueryWords};
 use super::source::{FORMAT, IndexSource};
+use super::terms::SearchTerm;
 use super::tokenizer::{TOKENIZER, analyzer};
 use suidao_extract::Extractor;
 use suidao_page::model::{CrawlUrl, Day, Millis, TermMatch};
@@ -323,7 +324,8 @@ impl Index {
                 position == next
             });
         }
-        let words = QueryWords::new(&compiled.terms());
+        let terms = compiled.terms(loosened);
+        let words = QueryWords::new(&terms);
         let shown = rows.iter().enumerate().skip(request.offset).take(request.limit);
         let hits = shown.map(|(position, row)| {
             let page = self.stored(row.address)?;
@@ -332,7 +334,7 @@ impl Index {
                 title_marks: words.in_title(&page.title),
                 snippet: words.snippet(&page.text),
                 duplicates: folded.get(position).copied().unwrap_or(0),
-                why: if request.explain { self.shares(&compiled, row.address)? } else { Vec::new() },
+                why: if request.explain { self.shares(&terms, row.address)? } else { Vec::new() },
                 page,
             })
         });
@@ -347,10 +349,10 @@ impl Index {
     }
 
     /// What each word adds to a page's score.
-    fn shares(&self, compiled: &Compiled, address: DocAddress) -> tantivy::Result<Vec<ScorePart>> {
+    fn shares(&self, terms: &[&SearchTerm], address: DocAddress) -> tantivy::Result<Vec<ScorePart>> {
         let reader = self.searcher.segment_reader(address.segment_ord);
         let mut shares = Vec::new();
-        for term in compiled.terms() {
+        for term in terms {
             for (field, query) in in_fields(&self.fields, term) {
                 let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher))?;
                 let mut scorer = weight.scorer(reader, 1.0)?;
