@@ -260,9 +260,9 @@ fn condition_query(fields: &Fields, condition: &Condition) -> Boxed {
 
 /// The conditions of a filter, except the one on duplicates, which needs all hits.
 fn filter_conditions(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
-    let flags = [(filter.documents, fields.listing), (filter.no_noindex, fields.noindex)];
+    let flags = [(filter.documents, fields.document, true), (filter.no_noindex, fields.noindex, false)];
     let all = filter.all_of.iter().map(|condition| (Occur::Must, condition_query(fields, condition)));
     let none = filter.none_of.iter().map(|condition| (Occur::MustNot, condition_query(fields, condition)));
-    let unset = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, field)| (Occur::Must, flag(field, false)));
-    all.chain(none).chain(unset).collect()
+    let flags = flags.into_iter().filter(|(is_wanted, ..)| *is_wanted);
+    all.chain(none).chain(flags.map(|(_, field, value)| (Occur::Must, flag(field, value)))).collect()
 }

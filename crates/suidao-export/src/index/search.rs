@@ -301,8 +301,9 @@ impl Index {
             row.score *= 1.0 + TOPIC * row.relevance;
         }
         let rank = |one: &CollectedRow, other: &CollectedRow| {
-            // Listings come after documents, because their words belong to the pages they list.
-            let documents_first = one.listing.cmp(&other.listing);
+            // Listings come after documents, because their words belong to the pages they list; and so do pages with
+            // little text, because any word weighs much there.
+            let documents_first = other.document.cmp(&one.document);
             documents_first
                 .then(other.score.total_cmp(&one.score))
                 .then(other.relevance.total_cmp(&one.relevance))
