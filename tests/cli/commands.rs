@@ -262,6 +262,13 @@ fn checks_show_what_suidao_makes_of_things() {
 
     assert_eq!((&page["charset"], &page["url"]), (&"UTF-8".into(), &url.as_str().into()));
     // Text of a page does not control the terminal, and URLs and rules add no columns or lines.
+    assert_eq!(page["verdict"], "relevant");
+    let stub = stage.path("stub.html");
+    let term = page["terms"][0]["term"].as_str().unwrap();
+    std::fs::write(&stub, format!("<title>{term}</title><p>{term}{term}，待更新</p>")).unwrap();
+    let stub = [&["check", "page", text(&stub)], &check[3..], &["--json"]].concat();
+    let stub: Value = serde_json::from_str(&stdout_of(&stub)).unwrap();
+    assert_eq!((&stub["relevant"], &stub["verdict"]), (&Value::Bool(false), &"on-topic page with little text".into()));
     let hostile = stage.path("hostile.html");
     std::fs::write(&hostile, "<title>a&#27;[31m\u{7}b</title>\u{1b}]0;x\u{7}<p>c").unwrap();
     let shown = stdout_of(&["check", "page", text(&hostile)]);
