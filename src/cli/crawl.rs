@@ -35,7 +35,7 @@ pub struct CrawlArgs {
     /// Seed URLs
     #[arg(value_name = "URL")]
     pub urls: Vec<String>,
-    /// File of seed URLs, one per line
+    /// File of seed URLs, one per line; not needed to resume a crawl
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     pub seeds: Option<PathBuf>,
     /// File of further URLs, one per line, each optionally followed by its link text; ranked like links of a page whose
@@ -92,7 +92,11 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let topic = inputs::topic_of_crawl(args.lexicon.as_deref(), &directory)?;
     let topic = topic.context("give the lexicon of the topic with -m; build one with `suidao topic build`")?;
     let topic = Arc::new(inputs::layered(topic, &config.strategy)?);
-    let seeds = inputs::seeds(&args.urls, args.seeds.as_deref())?;
+    // Resuming needs no seeds: the log has them.
+    let seeds = match (&args.urls[..], &args.seeds) {
+        ([], None) if inputs::has_seeds(&directory)? => Vec::new(),
+        (urls, file) => inputs::seeds(urls, file.as_deref())?,
+    };
     if args.dry_run.is_none() {
         args.network.remind(&config, verbosity);
     }

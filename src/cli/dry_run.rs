@@ -34,11 +34,11 @@ pub fn refresh(job: &Job, json: bool) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     for (at, page) in plan.pages.iter().enumerate() {
-        let page = number::rounded(serde_json::to_value(page)?);
+        let page = number::plain(serde_json::to_value(page)?);
         outln!("{}", json!({ "rank": at + 1, "within_share": at < plan.owed, "page": page }));
     }
     for url in &plan.waiting {
-        outln!("{}", number::rounded(json!({ "discover": url })));
+        outln!("{}", number::plain(json!({ "discover": url })));
     }
     Ok(Exit::Done)
 }

@@ -43,7 +43,7 @@ pub fn run(args: &GraphArgs, verbosity: Verbosity) -> Result<Exit> {
     let pages = catalogue.entries.len() as u64;
     let facts = with_progress(pages, verbosity, |bar| gather(&store, &catalogue, &|| bar.inc(1)))?;
     if args.json {
-        outln!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&facts)?))?);
+        outln!("{}", serde_json::to_string_pretty(&number::plain(serde_json::to_value(&facts)?))?);
     } else {
         outln!("{facts}");
     }

@@ -61,10 +61,23 @@ pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
     Ok(lines_of_urls(path, what)?.into_iter().flat_map(|(urls, _)| urls).collect())
 }
 
+/// Whether a crawl directory has all seeds of its crawl: the first response comes after the last seed.
+pub fn has_seeds(directory: &CrawlDirectory) -> Result<bool> {
+    if !directory.holds_crawl() {
+        return Ok(false);
+    }
+    for record in Store::open(directory)?.batches() {
+        if record?.batch.latency.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The seeds given as arguments, then those of a file.
 pub fn seeds(given: &[String], file: Option<&Path>) -> Result<Vec<CrawlUrl>> {
     if given.is_empty() && file.is_none() {
-        bail!("no seed is given; give URLs, or a file of URLs with -s, also to resume a crawl");
+        bail!("no seed is given; give URLs, or a file of URLs with -s");
     }
     let mut seeds = Vec::new();
     for word in given {

@@ -38,7 +38,7 @@ pub fn run(args: &WhyArgs, verbosity: Verbosity) -> Result<Exit> {
         bail!("{url} is unknown to the crawl in {source}: no fetched page links to it");
     };
     if args.json {
-        outln!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&history)?))?);
+        outln!("{}", serde_json::to_string_pretty(&number::plain(serde_json::to_value(&history)?))?);
     } else {
         // `#` adds the queues and k.
         let text = if verbosity.verbose > 0 { format!("{history:#}") } else { history.to_string() };

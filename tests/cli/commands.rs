@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::support::{Running, Stage, events, export, finite, records, run, snapshot, suidao, unused_port};
+use crate::support::{
+    REPLAY_DEFAULTS, Running, Stage, events, export, finite, records, run, snapshot, suidao, unused_port,
+};
 use serde_json::Value;
 use suidao::model::{CrawlUrl, Event, LinkDecision, SkipReason};
 use suidao::replay::Web;
@@ -130,6 +132,21 @@ fn why_explains_every_outcome() {
 }
 
 #[test]
+fn a_crawl_resumes_without_lexicon_and_seeds() {
+    let stage = stage();
+    run(stage.crawl("crawl", &["--max-pages", "20"])).expect(0);
+    let resume = |out: &str| {
+        let mut command = suidao();
+        command.args(["crawl", "-o"]).arg(stage.path(out)).args(["--proxy", &stage.server.proxy()]);
+        command.args(["--contact", "test@example.org", "--max-pages", "40"]).args(REPLAY_DEFAULTS);
+        run(command)
+    };
+    resume("crawl").expect(0);
+    assert_eq!(crate::support::pages(&stage.path("crawl")).len(), 40);
+    assert!(resume("none").expect(2).err.contains("lexicon"));
+}
+
+#[test]
 fn exports_of_every_packing_are_one_text() {
     let stage = stage();
     run(stage.crawl("crawl", &["--max-pages", "300"])).expect(0);
@@ -156,7 +173,9 @@ fn exports_of_every_packing_are_one_text() {
     let is_listing = |line: &&Value| line["listing"] == true;
     assert!(of_documents.len() < 300 && !of_documents.iter().any(|line| line["listing"] == true), "documents alone");
     assert!(lines.iter().filter(is_listing).all(|line| line["relevant"] == false));
-    assert_eq!(lines.iter().filter(is_listing).count(), 300 - of_documents.len());
+    let is_stub = |line: &Value| line["text"].as_str().unwrap().split_whitespace().map(str::len).sum::<usize>() < 150;
+    let left_out = |line: &&Value| line["listing"] == true || is_stub(line);
+    assert_eq!(lines.iter().filter(left_out).count(), 300 - of_documents.len());
     let urls: BTreeMap<&str, &Value> = lines.iter().map(|line| (line["url"].as_str().unwrap(), line)).collect();
     assert_eq!(urls.len(), 300, "each page once");
     let seeds: Vec<String> = stage.world.seeds().iter().map(ToString::to_string).collect();
@@ -243,6 +262,14 @@ fn checks_show_what_suidao_makes_of_things() {
 
     assert_eq!((&page["charset"], &page["url"]), (&"UTF-8".into(), &url.as_str().into()));
     // Text of a page does not control the terminal, and URLs and rules add no columns or lines.
+    assert_eq!(page["verdict"], "relevant");
+    let stub = stage.path("stub.html");
+    let terms: Vec<&str> =
+        page["terms"].as_array().unwrap().iter().map(|found| found["term"].as_str().unwrap()).take(8).collect();
+    std::fs::write(&stub, format!("<title>{0}</title><p>{0}</p>", terms.join("，"))).unwrap();
+    let stub = [&["check", "page", text(&stub)], &check[3..], &["--json"]].concat();
+    let stub: Value = serde_json::from_str(&stdout_of(&stub)).unwrap();
+    assert_eq!((&stub["relevant"], &stub["verdict"]), (&Value::Bool(false), &"on-topic page with little text".into()));
     let hostile = stage.path("hostile.html");
     std::fs::write(&hostile, "<title>a&#27;[31m\u{7}b</title>\u{1b}]0;x\u{7}<p>c").unwrap();
     let shown = stdout_of(&["check", "page", text(&hostile)]);

@@ -322,3 +322,12 @@ fn damaged_and_hostile_archives_are_one_sentence_and_no_directory() {
     let into = run(import(&stage, &[stage.path("cut.warc")], "copy/pages", &[])).expect(2);
     assert!(into.err.contains("is not empty"), "{}", into.err);
 }
+
+#[test]
+fn a_missing_file_is_named() {
+    let stage = Stage::new(finite(), ServerOptions::default());
+    let missing = stage.path("none.warc");
+    let error = run(import(&stage, std::slice::from_ref(&missing), "out", &[])).expect(2).err;
+    let named = format!("{}: No such file or directory", missing.display());
+    assert!(error.contains(&named) && error.contains("check the path"), "{error}");
+}

@@ -162,6 +162,11 @@ fn every_damage_is_reported_truncated_and_resumed_from() {
         let output = check(&dir, &[]).expect(i32::from(word.is_some()));
         assert!(output.out.contains(word.unwrap_or(": intact.")), "{}", output.out);
         assert!(before == snapshot(&dir), "looking changes nothing");
+        assert_eq!(output.out.contains("--repair` "), word.is_some(), "{}", output.out);
+        assert_eq!(output.out.contains("is missing; the next crawl restores it"), name == "log-gone", "{}", output.out);
+        let restores = output.out.contains("restores the log from its copy");
+        assert!(restores || !name.starts_with(MENDED), "{}", output.out);
+        assert!(!restores || !["archive-gone", "both-gone"].contains(&name), "{}", output.out);
         check(&dir, &["--repair"]).expect(0);
         assert!(check(&dir, &[]).expect(0).out.contains(": intact."));
         let cut = word.is_some() && !name.starts_with(MENDED);
@@ -309,4 +314,13 @@ fn a_directory_without_a_crawl_is_rejected() {
     let output = check(&dir.path().join("nowhere"), &["--repair"]).expect(2);
     assert!(output.err.contains("contains no crawl"), "{}", output.err);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+
+    let finished = Finished::new();
+    let dir = finished.copy("stateless");
+    fs::remove_dir_all(dir.join("state")).unwrap();
+    for more in [&[][..], &["--repair"]] {
+        let output = check(&dir, more).expect(2);
+        let words = ["state/meta.json is missing", "suidao import"];
+        assert!(words.iter().all(|word| output.err.contains(word)), "{}", output.err);
+    }
 }

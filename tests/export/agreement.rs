@@ -92,8 +92,7 @@ fn compare(stage: &Stage, name: &str) {
         let why = json(&["why", dir_name, url, "--json"]);
         let page = &why["outcome"]["page"];
         let path = &page["queued_as"]["path"];
-        // Exports round to seven decimals.
-        assert!((page["relevance"].as_f64().unwrap() - exported.0).abs() < 1e-6, "{name} {url}");
+        assert_eq!(page["relevance"].as_f64(), Some(exported.0), "{name} {url}");
         assert_eq!(path["hops"], exported.2, "{name} {url}");
         assert_eq!(path["k"]["left"].as_u64().or(path["k"].as_u64()), exported.3, "{name} {url}: {path}");
         assert_eq!(path["depth"], exported.4, "{name} {url}");

@@ -52,7 +52,8 @@ fn page(number: usize) -> String {
     }
     let _ = write!(
         page,
-        "<table class=\"spec\"><tbody><tr><td>ISBN</td><td>{number}</td></tr><tr><td>页</td><td>9</td></tr></tbody></table>\
+        "<blockquote>这件商品做工细致，用料结实，适合日常使用；收到以后请先检查包装，如有破损，请在七天之内与我们联系，我们负责退换，运费由本店承担。</blockquote>\
+         <table class=\"spec\"><tbody><tr><td>ISBN</td><td>{number}</td></tr><tr><td>页</td><td>9</td></tr></tbody></table>\
          <a href=\"/p/{number}.html\">自己</a> <a class=\"ad\" href=\"/ad.pdf\">ad</a> <a href=\"m{number}.pdf\">说明</a></div></body></html>"
     );
     page

@@ -73,7 +73,16 @@ fn push_decoded(out: &mut String, url: &str) {
             end += 3;
         }
         match String::from_utf8(bytes) {
-            Ok(letters) if !letters.is_empty() && letters.chars().all(is_plain) => out.push_str(&letters),
+            Ok(letters) if !letters.is_empty() => {
+                for (at, letter) in letters.char_indices() {
+                    if is_plain(letter) {
+                        out.push(letter);
+                    } else {
+                        // An escape has three characters a byte.
+                        out.push_str(&rest[3 * at..3 * (at + letter.len_utf8())]);
+                    }
+                }
+            }
             // Other escapes, or one of ASCII.
             _ => {
                 end = end.max(1);
@@ -97,7 +106,8 @@ fn is_plain(letter: char) -> bool {
     let is_blank = matches!(letter, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
     let is_right_to_left = matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'
         | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}');
-    let is_mark = matches!(letter, '\u{3001}'..='\u{303f}' | '\u{ff01}'..='\u{ff60}');
+    let is_mark =
+        matches!(letter, '\u{3001}'..='\u{303f}' | '\u{ff01}'..='\u{ff60}' | '—' | '…' | '‘' | '’' | '“' | '”');
     (letter.is_alphanumeric() || is_mark) && !is_blank && !is_right_to_left && !is_hidden(letter)
 }
 
@@ -185,6 +195,7 @@ mod tests {
             shown(&format!("on https://a.cn/{escaped}?q={escaped}&x=%20%2F (link)")),
             format!("on https://a.cn/{read}?q={read}&x=%20%2F (link)")
         );
+        assert_eq!(shown("http://a.cn/%EF%BC%89%E2%80%94%E9%9D%9E%E2%80%AE%E9%9D%9E"), "http://a.cn/）—非%E2%80%AE非");
         // Unchanged: not a URL, not a letter, cut off, hidden, blank, right-to-left.
         for same in [
             escaped,

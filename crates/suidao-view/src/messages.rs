@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use minijinja::Value;
 
 use crate::html::thousands;
+use suidao_page::model::span;
 
 const ENGLISH: &str = include_str!("messages/en.txt");
 const CHINESE: &str = include_str!("messages/zh.txt");
@@ -55,6 +56,18 @@ impl Lang {
     pub fn of_locale(values: impl IntoIterator<Item = Option<String>>) -> Self {
         let value = values.into_iter().flatten().find(|value| !value.is_empty());
         value.and_then(|value| Self::named(value.get(..2)?)).unwrap_or(Self::English)
+    }
+
+    /// A duration in its two largest units.
+    pub fn span(self, seconds: f64) -> String {
+        let text = span(seconds);
+        match self {
+            Self::English => text,
+            Self::Chinese => {
+                let units = [(" d", " 天"), (" h", " 小时"), (" min", " 分"), (" s", " 秒")];
+                units.into_iter().fold(text, |text, (unit, name)| text.replace(unit, name))
+            }
+        }
     }
 
     pub fn code(self) -> &'static str {
@@ -155,6 +168,13 @@ mod tests {
         assert_eq!(text("{1} of {0:page|pages}", &[1.into(), "{0}".into()]), "{0} of 1 page");
         assert_eq!(text("{0:page|pages}{", &[1234.into()]), "1,234 pages{");
         assert_eq!(text("{0:个网页}{2}", &[5.into()]), "5 个网页");
+    }
+
+    #[test]
+    fn durations_have_units_in_the_language() {
+        assert_eq!([7.0, 500.0].map(|seconds| Lang::English.span(seconds)), ["7 s", "8 min 20 s"]);
+        let chinese = [7.0, 500.0, 7_200.0, 90_000.0].map(|seconds| Lang::Chinese.span(seconds));
+        assert_eq!(chinese, ["7 秒", "8 分 20 秒", "2 小时 0 分", "1 天 1 小时"]);
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! `suidao check crawl`: verifies a crawl directory and repairs it.
 
-use std::path::PathBuf;
+use std::fmt::{self, Display, Formatter};
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use serde_json::json;
+use serde::Serialize;
 use suidao::html::count;
 use suidao::store::CrawlDirectory;
-use suidao::store::verify::{self, RepairOutcome};
+use suidao::store::verify::{self, CrawlCheck, RepairOutcome, RepairPlan};
 
 use crate::cli::Exit;
 
@@ -30,51 +31,84 @@ pub struct CrawlCheckArgs {
 
 pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
-    let (checked, outcome) = if args.repair {
+    let (check, outcome) = if args.repair {
         directory.check_pages()?;
         verify::repair(&directory)?
     } else {
         (verify::check(&directory)?, RepairOutcome::Intact)
     };
-    let (aside, scores_lost) = match &outcome {
-        RepairOutcome::Cut { aside, scores_lost } => (Some(aside), *scores_lost),
-        RepairOutcome::Intact | RepairOutcome::Restored => (None, false),
-    };
+    let summary = CheckSummary::new(&args.directory, check, outcome);
     if args.json {
-        let mut output = serde_json::to_value(&checked)?;
-        output["intact"] = json!(checked.damage.is_none());
-        output["moved_to"] = json!(aside);
-        output["scores_lost"] = json!(scores_lost);
-        outln!("{}", serde_json::to_string_pretty(&output)?);
+        outln!("{}", serde_json::to_string_pretty(&summary)?);
     } else {
-        let name = args.directory.display();
-        let verify::CrawlCheck { batches, pages, files, damage, .. } = &checked;
-        let advice = match (damage, aside) {
-            (None, _) if outcome == RepairOutcome::Restored => {
-                "intact; the damaged part of the log was restored".to_owned()
-            }
-            (None, _) => "intact".to_owned(),
-            (Some(_), None) => {
-                "intact, the rest is damaged; rerun with --repair to restore it from the copy of the log, or else to remove it \
-                 and fetch its pages again"
-                    .to_owned()
-            }
-            (Some(_), Some(aside)) => {
-                format!("intact; the rest was moved to {}, and its pages will be fetched again", aside.display())
-            }
+        outln!("{summary}");
+    }
+    Ok(if summary.intact || summary.moved_to.is_some() { Exit::Done } else { Exit::Incomplete })
+}
+
+#[derive(Serialize)]
+struct CheckSummary<'a> {
+    #[serde(flatten)]
+    check: CrawlCheck,
+    intact: bool,
+    /// The damaged part of the log was restored.
+    restored: bool,
+    /// Where the repair put what it cut.
+    moved_to: Option<PathBuf>,
+    scores_lost: bool,
+    #[serde(skip)]
+    directory: &'a Path,
+}
+
+impl<'a> CheckSummary<'a> {
+    fn new(directory: &'a Path, check: CrawlCheck, outcome: RepairOutcome) -> Self {
+        let (intact, restored) = (check.damage.is_none(), outcome == RepairOutcome::Restored);
+        let (moved_to, scores_lost) = match outcome {
+            RepairOutcome::Cut { aside, scores_lost } => (Some(aside), scores_lost),
+            RepairOutcome::Intact | RepairOutcome::Restored => (None, false),
         };
+        Self { check, intact, restored, moved_to, scores_lost, directory }
+    }
+}
+
+impl Display for CheckSummary<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let name = self.directory.display();
+        let CrawlCheck { batches, pages, files, damage, repair, writers_log_missing, .. } = &self.check;
         if let Some(damage) = damage {
-            outln!("damaged: {damage}");
+            writeln!(out, "damaged: {damage}")?;
         }
-        outln!(
-            "{name}: {} in {}, {}: {advice}.",
+        write!(
+            out,
+            "{name}: {} in {}, {}: intact",
             count(*pages as usize, "page", "pages"),
             count(*batches as usize, "batch", "batches"),
             count(*files, "WARC file", "WARC files")
-        );
-        if scores_lost {
-            outln!("The new scores of its pages are lost; run `suidao rescore {name}` again.");
+        )?;
+        match &self.moved_to {
+            Some(aside) => {
+                write!(out, "; the rest was moved to {}, and its pages will be fetched again.", aside.display())?;
+            }
+            None if self.restored => out.write_str("; the damaged part of the log was restored.")?,
+            None if self.intact => out.write_str(".")?,
+            None => out.write_str("; the rest is damaged.")?,
         }
+        if let (Some(plan), None) = (repair, &self.moved_to) {
+            let cut = format!("moves the rest to {name}/damaged-N, and the crawl then fetches its pages again");
+            write!(out, "\n`suidao check crawl {name} --repair` ")?;
+            match plan {
+                RepairPlan::Cut => write!(out, "{cut}.")?,
+                RepairPlan::RestoreOrCut => {
+                    write!(out, "restores the log from its copy {name}/state/log. If that is damaged too, it {cut}.")?
+                }
+            }
+        }
+        if *writers_log_missing && self.intact {
+            write!(out, "\n{name}/state/log, the crawl's copy of the log, is missing; the next crawl restores it.")?;
+        }
+        if self.scores_lost {
+            write!(out, "\nThe new scores of its pages are lost; run `suidao rescore {name}` again.")?;
+        }
+        Ok(())
     }
-    Ok(if checked.damage.is_none() || aside.is_some() { Exit::Done } else { Exit::Incomplete })
 }

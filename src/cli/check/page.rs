@@ -3,20 +3,22 @@
 //! A page of the web is fetched by a crawl of that page alone, in a temporary directory, so that robots.txt, redirects,
 //! the address check and all limits apply.
 
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
 use clap::Args;
+use serde::Serialize;
 use serde_json::json;
 use suidao::config::Config;
 use suidao::extract::{CheckedSelector, PageTree};
 use suidao::html::count;
 use suidao::live::{self, Job, News};
 use suidao::model::{
-    CrawlUrl, Defect, Event, Fetched, LinkScores, Outlink, Page, Region, Relevance, RobotsRules, SkipReason, Timestamp,
-    number,
+    CrawlUrl, Defect, Event, Fetched, LinkScores, Region, Relevance, RobotsRules, SkipReason, TermMatch, is_document,
+    number, verdict,
 };
 use suidao::read::{self, CharsetFrom, Parsed};
 use suidao::store::archive::ArchiveReader;
@@ -100,9 +102,9 @@ pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     let seen = PageSummary::of(&fetched, live::agent(&config), topic.as_ref());
     if args.json {
-        outln!("{}", serde_json::to_string_pretty(&number::rounded(seen.as_json()))?);
+        outln!("{}", serde_json::to_string_pretty(&number::plain(serde_json::to_value(&seen)?))?);
     } else {
-        seen.print()?;
+        outln!("{}", seen.to_string().trim_end_matches('\n'));
     }
     Ok(Exit::Done)
 }
@@ -187,133 +189,170 @@ fn reason(event: &Event) -> Option<String> {
     }
 }
 
+/// What is read of a page, for programs (`Serialize`) and people (`Display`).
+#[derive(Serialize)]
 struct PageSummary<'a> {
     url: &'a CrawlUrl,
-    charset: CharsetFrom,
-    published_at: Option<Timestamp>,
-    page: Page,
-    topic: Option<&'a Topic>,
+    title: String,
+    author: Option<String>,
+    published: Option<String>,
+    published_at: Option<String>,
+    language: Option<String>,
+    charset: String,
+    charset_from: CharsetFrom,
+    digest: String,
+    noindex: bool,
+    nofollow: bool,
+    listing: bool,
+    canonical: Option<CrawlUrl>,
+    feeds: Vec<CrawlUrl>,
+    defects: Vec<Defect>,
+    chars: u32,
+    simhash: String,
+    #[serde(flatten)]
+    scores: Option<PageScores>,
+    text: String,
+    links: Vec<LinkSummary>,
+}
+
+/// What only a topic gives.
+#[derive(Serialize)]
+struct PageScores {
+    relevance: Relevance,
+    page_threshold: Relevance,
+    relevant: bool,
+    verdict: &'static str,
+    terms: Vec<TermMatch>,
+}
+
+#[derive(Serialize)]
+struct LinkSummary {
+    url: CrawlUrl,
+    anchor: String,
+    region: Region,
+    nofollow: bool,
+    #[serde(flatten)]
+    scores: Option<ScoredLink>,
+}
+
+#[derive(Serialize)]
+struct ScoredLink {
+    relevance: Relevance,
+    scores: LinkScores,
 }
 
 impl<'a> PageSummary<'a> {
-    fn of(fetched: &'a Fetched, robot: &str, topic: Option<&'a Topic>) -> Self {
+    fn of(fetched: &'a Fetched, robot: &str, topic: Option<&Topic>) -> Self {
         let parsed = read::parse_as(fetched, robot);
-        let charset = parsed.charset_from;
+        let (charset_from, published_at) = (parsed.charset_from, parsed.published_at);
         let scores = topic.map_or_else(|| unscored(&parsed), |topic| topic.score(&parsed.document));
-        let published_at = parsed.published_at;
-        Self { url: &fetched.url, charset, published_at, page: read::page(parsed, scores, &fetched.url), topic }
-    }
-
-    fn relevant(&self) -> Option<bool> {
-        self.topic.map(|topic| self.page.relevance >= topic.page_threshold())
-    }
-
-    fn as_json(&self) -> serde_json::Value {
-        let scored = self.topic.is_some();
-        let links = self.page.outlinks.iter().map(|link| {
-            let mut output = json!({
-                "url": link.url, "anchor": link.anchor, "region": link.region, "nofollow": link.nofollow,
-            });
-            if scored {
-                output["relevance"] = json!(link.relevance);
-                output["scores"] = json!(link.scores);
+        let page = read::page(parsed, scores, &fetched.url);
+        let scores = topic.map(|topic| {
+            let on_topic = page.relevance >= topic.page_threshold();
+            PageScores {
+                relevance: page.relevance,
+                page_threshold: topic.page_threshold(),
+                relevant: on_topic && is_document(page.listing, page.sketch),
+                verdict: verdict(on_topic, page.listing, page.sketch),
+                terms: page.terms,
             }
-            output
         });
-        let page = &self.page;
-        let mut output = json!({
-            "url": self.url, "title": page.title, "author": page.author,
-            "published": page.published.map(|day| day.to_string()),
-            "published_at": self.published_at.map(|at| at.to_string()),
-            "language": page.language.as_deref().map(read::language_tag),
-            "charset": page.charset, "charset_from": self.charset, "digest": page.digest.to_string(),
-            "noindex": page.noindex, "nofollow": page.nofollow, "listing": page.listing,
-            "canonical": page.canonical, "feeds": page.feeds, "defects": page.defects,
-            "chars": page.sketch.chars, "simhash": format!("{:016x}", page.sketch.simhash),
-            "links": links.collect::<Vec<_>>(), "text": page.text,
+        let links = page.outlinks.into_iter().map(|link| LinkSummary {
+            url: link.url,
+            anchor: link.anchor,
+            region: link.region,
+            nofollow: link.nofollow,
+            scores: topic.map(|_| ScoredLink { relevance: link.relevance, scores: link.scores }),
         });
-        if scored {
-            output["relevance"] = json!(page.relevance);
-            output["relevant"] = json!(self.relevant());
-            output["terms"] = json!(page.terms);
+        Self {
+            url: &fetched.url,
+            title: page.title,
+            author: page.author,
+            published: page.published.map(|day| day.to_string()),
+            published_at: published_at.map(|at| at.to_string()),
+            language: page.language.as_deref().map(|language| read::language_tag(language).to_owned()),
+            charset: page.charset,
+            charset_from,
+            digest: page.digest.to_string(),
+            noindex: page.noindex,
+            nofollow: page.nofollow,
+            listing: page.listing,
+            canonical: page.canonical,
+            feeds: page.feeds,
+            defects: page.defects,
+            chars: page.sketch.chars,
+            simhash: format!("{:016x}", page.sketch.simhash),
+            scores,
+            text: page.text,
+            links: links.collect(),
         }
-        output
     }
 
-    fn print(&self) -> Result<()> {
-        let page = &self.page;
-        let line = |name: &str, value: &str| -> Result<()> {
-            if !value.is_empty() {
-                outln!("{name:<10}{}", visible::line(value));
-            }
-            Ok(())
-        };
-        line("url", self.url.as_str())?;
-        line("title", &page.title)?;
-        line("author", page.author.as_deref().unwrap_or_default())?;
-        let at = self.published_at.map(|at| format!(" ({at})")).unwrap_or_default();
-        line("published", &page.published.map(|day| format!("{day}{at}")).unwrap_or_default())?;
-        line("language", page.language.as_deref().map(read::language_tag).unwrap_or_default())?;
-        line("charset", &format!("{} ({})", page.charset, charset_source(self.charset)))?;
-        if let (Some(topic), Some(relevant)) = (self.topic, self.relevant()) {
-            let words = match (relevant, page.listing) {
-                (true, true) => "on-topic listing page",
-                (true, false) => "relevant",
-                (false, _) => "off topic",
-            };
-            let threshold = topic.page_threshold().get();
-            line("relevance", &format!("{:.4}, {words} (page threshold {threshold:.4})", page.relevance.get()))?;
-            let terms: Vec<String> = page.terms.iter().map(|term| format!("{} ×{}", term.term, term.count)).collect();
-            line("terms", &terms.join(", "))?;
-        }
-        let asks = [("noindex", page.noindex), ("nofollow", page.nofollow)];
-        let asks: Vec<&str> = asks.iter().filter(|(_, requested)| *requested).map(|(name, _)| *name).collect();
-        line("robots", &asks.join(", "))?;
-        line("canonical", page.canonical.as_ref().map(CrawlUrl::as_str).unwrap_or_default())?;
-        for feed in &page.feeds {
-            line("feed", feed.as_str())?;
-        }
-        for defect in &page.defects {
-            line("defect", &describe(defect))?;
-        }
-        let kind = if page.listing { ", listing page" } else { "" };
-        line("text", &format!("{} characters{kind}", page.sketch.chars))?;
-        if !page.text.is_empty() {
-            outln!("\n{}", page.text);
-        }
-        self.print_links()
-    }
-
-    fn print_links(&self) -> Result<()> {
-        let mut links: Vec<&Outlink> = self.page.outlinks.iter().collect();
-        if links.is_empty() {
+    fn write_links(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        if self.links.is_empty() {
             return Ok(());
         }
-        let scored = self.topic.is_some();
-        let scores = if scored { ": relevance (anchor, context, URL)" } else { "" };
-        outln!("\n{}{scores}", count(links.len(), "link", "links"));
+        let scores = if self.scores.is_some() { ": relevance (anchor, context, URL)" } else { "" };
+        writeln!(out, "\n{}{scores}", count(self.links.len(), "link", "links"))?;
         // The best first; without scores in the page's order.
-        links.sort_by(|one, other| other.relevance.get().total_cmp(&one.relevance.get()));
+        let mut links: Vec<&LinkSummary> = self.links.iter().collect();
+        let relevance = |link: &LinkSummary| link.scores.as_ref().map_or(0.0, |scores| scores.relevance.get());
+        links.sort_by(|one, other| relevance(other).total_cmp(&relevance(one)));
         for link in links.iter().take(LINKS) {
+            if let Some(ScoredLink { relevance, scores }) = &link.scores {
+                let [anchor, context, url] = [scores.anchor, scores.context, scores.url].map(Relevance::get);
+                write!(out, "{:.3} ({anchor:.2}, {context:.2}, {url:.2})  ", relevance.get())?;
+            }
             let region = match link.region {
                 Region::Content => "content",
                 Region::Metadata => "metadata",
                 Region::Boilerplate => "boilerplate",
             };
             let nofollow = if link.nofollow { " nofollow" } else { "" };
-            let scores = if scored {
-                let evidence = link.scores;
-                let parts = [evidence.anchor, evidence.context, evidence.url].map(|part| format!("{:.2}", part.get()));
-                format!("{:.3} ({})  ", link.relevance.get(), parts.join(", "))
-            } else {
-                String::new()
-            };
-            outln!("{scores}{region:<12}{} {}{nofollow}", link.url, visible::line(&link.anchor));
+            writeln!(out, "{region:<12}{} {}{nofollow}", link.url, visible::line(&link.anchor))?;
         }
         if links.len() > LINKS {
-            outln!("and {} more (--json lists all)", links.len() - LINKS);
+            writeln!(out, "and {} more (--json lists all)", links.len() - LINKS)?;
         }
         Ok(())
+    }
+}
+
+impl Display for PageSummary<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let mut line = |name: &str, value: &str| match value {
+            "" => Ok(()),
+            value => writeln!(out, "{name:<10}{}", visible::line(value)),
+        };
+        line("url", self.url.as_str())?;
+        line("title", &self.title)?;
+        line("author", self.author.as_deref().unwrap_or_default())?;
+        let at = self.published_at.as_ref().map(|at| format!(" ({at})")).unwrap_or_default();
+        line("published", &self.published.as_ref().map(|day| format!("{day}{at}")).unwrap_or_default())?;
+        line("language", self.language.as_deref().unwrap_or_default())?;
+        line("charset", &format!("{} ({})", self.charset, charset_source(self.charset_from)))?;
+        if let Some(PageScores { relevance, page_threshold, verdict, terms, .. }) = &self.scores {
+            let (relevance, threshold) = (relevance.get(), page_threshold.get());
+            line("relevance", &format!("{relevance:.4}, {verdict} (page threshold {threshold:.4})"))?;
+            let terms: Vec<String> = terms.iter().map(|term| format!("{} ×{}", term.term, term.count)).collect();
+            line("terms", &terms.join(", "))?;
+        }
+        let asks = [("noindex", self.noindex), ("nofollow", self.nofollow)];
+        let asks: Vec<&str> = asks.iter().filter(|(_, requested)| *requested).map(|(name, _)| *name).collect();
+        line("robots", &asks.join(", "))?;
+        line("canonical", self.canonical.as_ref().map(CrawlUrl::as_str).unwrap_or_default())?;
+        for feed in &self.feeds {
+            line("feed", feed.as_str())?;
+        }
+        for defect in &self.defects {
+            line("defect", &describe(defect))?;
+        }
+        let kind = if self.listing { ", listing page" } else { "" };
+        line("text", &format!("{} characters{kind}", self.chars))?;
+        if !self.text.is_empty() {
+            writeln!(out, "\n{}", self.text)?;
+        }
+        self.write_links(out)
     }
 }
 

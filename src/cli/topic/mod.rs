@@ -23,6 +23,8 @@ pub struct TopicArgs {
 enum Action {
     /// Build a lexicon from sample pages of the topic, keywords, or both
     #[command(
+        override_usage = "suidao topic build [OPTIONS] --output <LEXICON> --name <NAME> <SOURCE>...\n       \
+            SOURCE: one of --pages, --warc, --urls and --crawl, or --keywords, or both",
         after_help = "Example: suidao topic build -o sports.toml --name 体育 --pages samples/ --background others/"
     )]
     Build(build::BuildArgs),

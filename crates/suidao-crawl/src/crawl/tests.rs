@@ -55,7 +55,12 @@ fn web(text: &str) -> BTreeMap<String, FetchOutcome> {
             bytes: 1_000,
             outlinks: links.split(',').filter(|link| !link.trim().is_empty()).map(outlink).collect(),
             // All texts differ.
-            sketch: Sketch { chars: 100, digest: xxh3_64(from.as_bytes()), simhash: xxh3_64(from.as_bytes()) },
+            sketch: Sketch {
+                chars: 100,
+                stub: false,
+                digest: xxh3_64(from.as_bytes()),
+                simhash: xxh3_64(from.as_bytes()),
+            },
             ..Page::default()
         };
         (

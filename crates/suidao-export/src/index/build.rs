@@ -16,8 +16,7 @@ use super::tokenizer::{TOKENIZER, analyzer};
 use super::{Index, IndexError, marks};
 use crate::export::document;
 use suidao_extract::Extractor;
-use suidao_page::model::Millis;
-use suidao_store::corpus::{Catalogue, CorpusDocument, Parts, Selection, Streamed, stream};
+use suidao_store::corpus::{Catalogue, CatalogueEntry, CorpusDocument, Parts, Selection, Streamed, stream};
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{PartDirectory, Store};
 
@@ -145,7 +144,7 @@ impl<'a> IndexBuild<'a> {
         let render = |chosen: &suidao_store::corpus::SelectedDocument| {
             let document = document(self.extractor, chosen, Parts { text: true, ..Parts::default() })?;
             let representative = chosen.entry.duplicate_of.unwrap_or(chosen.number as u32);
-            Ok(made(&fields, &document, chosen.number, representative, chosen.entry.at))
+            Ok(made(&fields, &document, chosen.number, representative, chosen.entry))
         };
         let streamed = stream(self.store, self.catalogue, &added, render, |document| {
             writer.add_document(document).map_err(into_write)?;
@@ -221,7 +220,13 @@ fn into_write(error: TantivyError) -> WriteError {
     }
 }
 
-fn made(fields: &Fields, document: &CorpusDocument, number: usize, representative: u32, at: Millis) -> TantivyDocument {
+fn made(
+    fields: &Fields,
+    document: &CorpusDocument,
+    number: usize,
+    representative: u32,
+    entry: &CatalogueEntry,
+) -> TantivyDocument {
     let mut made = TantivyDocument::new();
     made.add_u64(fields.page, number as u64);
     made.add_text(fields.id, &document.id);
@@ -238,10 +243,11 @@ fn made(fields: &Fields, document: &CorpusDocument, number: usize, representativ
     if let Some(published) = document.published {
         made.add_date(fields.published, midnight(published));
     }
-    made.add_date(fields.fetched, DateTime::from_timestamp_millis(i64::try_from(at.0).unwrap_or(0).min(LATEST)));
+    made.add_date(fields.fetched, DateTime::from_timestamp_millis(i64::try_from(entry.at.0).unwrap_or(0).min(LATEST)));
     made.add_f64(fields.relevance, f64::from(document.relevance.get()));
     made.add_bool(fields.relevant, document.relevant);
     made.add_u64(fields.chars, u64::from(document.chars));
+    made.add_bool(fields.document, entry.is_document());
     made.add_bool(fields.listing, document.listing);
     made.add_bool(fields.noindex, document.noindex);
     if let Some(original) = &document.duplicate_of {

@@ -1,7 +1,7 @@
 //! Compiles a query for the engine: which pages match, and what each word adds to their score.
 //!
-//! A text typed without a space means its string, so a page must have it; its words add to the score. Only if no page
-//! matches, the words are enough, and then some of them.
+//! A text typed without a space means its string, so a page must have it, and only that counts: its words also stand for
+//! other things (函数 of 核函数). Only if no page matches, the words are enough, and then some of them.
 //!
 //! The score of a page d for the words w of a query is the sum over words and fields f of b_f · BM25(w, f, d), with
 //! BM25 = idf(w) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · |d_f| / avg |f|)), k1 = 1.2, b = 0.75, and idf(w) = ln(1 +
@@ -90,9 +90,10 @@ impl<'a> Compiled<'a> {
         compiled
     }
 
-    /// Words and phrases, except excluded ones.
-    pub(super) fn terms(&self) -> Vec<&SearchTerm> {
+    /// The words and phrases that count for pages which lack at most this.
+    pub(super) fn terms(&self, loosened: Option<Loosened>) -> Vec<&SearchTerm> {
         let parts = self.items.iter().flatten().flat_map(|part| match part {
+            Part::Typed(TypedWord { string: Some(string), .. }) if loosened.is_none() => vec![string],
             Part::Typed(typed) => typed.string.iter().chain(&typed.words).collect(),
             Part::Phrase(phrase) => vec![phrase],
             Part::Condition(_) => Vec::new(),
@@ -147,17 +148,16 @@ impl<'a> Compiled<'a> {
             Part::Phrase(phrase) => return term_query(self.fields, phrase),
             Part::Condition(condition) => return condition.box_clone(),
         };
+        if let (Some(string), None) = (&typed.string, loosened) {
+            return term_query(self.fields, string);
+        }
         let mut clauses: Vec<(Occur, Boxed)> = Vec::new();
-        let as_typed = typed.string.is_some() && loosened.is_none();
         for word in &typed.words {
-            let occur = if word.optional || as_typed { Occur::Should } else { Occur::Must };
+            let occur = if word.optional { Occur::Should } else { Occur::Must };
             clauses.push((occur, term_query(self.fields, word)));
         }
-        if let Some(string) = &typed.string {
-            let occur = if as_typed { Occur::Must } else { Occur::Should };
-            clauses.push((occur, term_query(self.fields, string)));
-        }
-        if let Some(compound) = typed.compound.as_ref().filter(|_| !as_typed) {
+        clauses.extend(typed.string.iter().map(|string| (Occur::Should, term_query(self.fields, string))));
+        if let Some(compound) = &typed.compound {
             // Only a condition: the words and their phrase determine the score.
             clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(term_query(self.fields, compound), 0.0))));
         }
@@ -260,9 +260,9 @@ fn condition_query(fields: &Fields, condition: &Condition) -> Boxed {
 
 /// The conditions of a filter, except the one on duplicates, which needs all hits.
 fn filter_conditions(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
-    let flags = [(filter.documents, fields.listing), (filter.no_noindex, fields.noindex)];
+    let flags = [(filter.documents, fields.document, true), (filter.no_noindex, fields.noindex, false)];
     let all = filter.all_of.iter().map(|condition| (Occur::Must, condition_query(fields, condition)));
     let none = filter.none_of.iter().map(|condition| (Occur::MustNot, condition_query(fields, condition)));
-    let unset = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, field)| (Occur::Must, flag(field, false)));
-    all.chain(none).chain(unset).collect()
+    let flags = flags.into_iter().filter(|(is_wanted, ..)| *is_wanted);
+    all.chain(none).chain(flags.map(|(_, field, value)| (Occur::Must, flag(field, value)))).collect()
 }

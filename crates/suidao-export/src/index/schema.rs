@@ -45,7 +45,9 @@ fields! {
     /// At or above the page threshold.
     relevant: add_bool_field(number() | INDEXED);
     chars: add_u64_field(number());
-    listing: add_bool_field(number() | INDEXED);
+    /// Not a listing, and with a text of its own.
+    document: add_bool_field(number() | INDEXED);
+    listing: add_bool_field(number());
     noindex: add_bool_field(number() | INDEXED);
     /// URL of the best page of its group of duplicates.
     duplicate_of: add_text_field(STRING | STORED);

@@ -19,6 +19,7 @@ use super::read_only::ReadOnlyDirectory;
 use super::schema::{Fields, day, schema};
 use super::snippet::{Marked, QueryWords};
 use super::source::{FORMAT, IndexSource};
+use super::terms::SearchTerm;
 use super::tokenizer::{TOKENIZER, analyzer};
 use suidao_extract::Extractor;
 use suidao_page::model::{CrawlUrl, Day, Millis, TermMatch};
@@ -300,8 +301,9 @@ impl Index {
             row.score *= 1.0 + TOPIC * row.relevance;
         }
         let rank = |one: &CollectedRow, other: &CollectedRow| {
-            // Listings come after documents, because their words belong to the pages they list.
-            let documents_first = one.listing.cmp(&other.listing);
+            // Listings come after documents, because their words belong to the pages they list; and so do pages with
+            // little text, because any word weighs much there.
+            let documents_first = other.document.cmp(&one.document);
             documents_first
                 .then(other.score.total_cmp(&one.score))
                 .then(other.relevance.total_cmp(&one.relevance))
@@ -323,7 +325,8 @@ impl Index {
                 position == next
             });
         }
-        let words = QueryWords::new(&compiled.terms());
+        let terms = compiled.terms(loosened);
+        let words = QueryWords::new(&terms);
         let shown = rows.iter().enumerate().skip(request.offset).take(request.limit);
         let hits = shown.map(|(position, row)| {
             let page = self.stored(row.address)?;
@@ -332,7 +335,7 @@ impl Index {
                 title_marks: words.in_title(&page.title),
                 snippet: words.snippet(&page.text),
                 duplicates: folded.get(position).copied().unwrap_or(0),
-                why: if request.explain { self.shares(&compiled, row.address)? } else { Vec::new() },
+                why: if request.explain { self.shares(&terms, row.address)? } else { Vec::new() },
                 page,
             })
         });
@@ -347,10 +350,10 @@ impl Index {
     }
 
     /// What each word adds to a page's score.
-    fn shares(&self, compiled: &Compiled, address: DocAddress) -> tantivy::Result<Vec<ScorePart>> {
+    fn shares(&self, terms: &[&SearchTerm], address: DocAddress) -> tantivy::Result<Vec<ScorePart>> {
         let reader = self.searcher.segment_reader(address.segment_ord);
         let mut shares = Vec::new();
-        for term in compiled.terms() {
+        for term in terms {
             for (field, query) in in_fields(&self.fields, term) {
                 let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher))?;
                 let mut scorer = weight.scorer(reader, 1.0)?;

@@ -104,6 +104,26 @@ fn pages_are_found_by_words_of_either_script_and_by_parts_of_words() {
 }
 
 #[test]
+fn a_string_counts_and_not_its_words_and_stubs_come_last() {
+    let root = tempfile::tempdir().unwrap();
+    let store = crawl(
+        &root.path().join("crawl"),
+        &[
+            ("http://a.cn/", "<title>待定</title><p>核函数 待更新</p>"),
+            ("http://a.cn/1", "<title>损失函数</title><p>函数和函数，也有核函数的函数，与别的函数一样。</p>"),
+            ("http://a.cn/2", "<title>向量机</title><p>核函数怎么选？高斯核函数和多项式核函数最常用。</p>"),
+        ],
+    );
+    let index = made(&store, &root.path().join("index"));
+    let answer = ask(&index, "核函数");
+    assert_eq!(urls(&answer), ["http://a.cn/2", "http://a.cn/1", "http://a.cn/"]);
+    assert!(answer.hits.iter().all(|hit| hit.title_marks.is_empty()), "{answer:?}");
+    let filter = Filter { documents: true, ..Filter::default() };
+    let request = Request { query: "核函数".to_owned(), limit: 10, filter, ..Request::default() };
+    assert_eq!(index.search(&request).unwrap().pages, 2);
+}
+
+#[test]
 fn matching_gives_every_page_in_order_of_fetching() {
     let root = tempfile::tempdir().unwrap();
     let store = crawl(&root.path().join("crawl"), &PAGES);

@@ -212,26 +212,34 @@ pub fn is_document(listing: bool, sketch: Sketch) -> bool {
     !listing && sketch.is_text()
 }
 
+/// The relevance of a page in words.
+pub fn verdict(on_topic: bool, listing: bool, sketch: Sketch) -> &'static str {
+    match (on_topic, listing) {
+        (false, _) => "off topic",
+        (true, true) => "on-topic listing page",
+        (true, false) if sketch.is_text() => "relevant",
+        (true, false) => "on-topic page with little text",
+    }
+}
+
 impl PageProcessed {
     /// Whether it is a relevant document. Only these count in the harvest, for goals, in reports and exports. Links are
     /// scored by [`PageProcessed::on_topic`], because a listing on topic leads to documents.
     pub fn is_relevant_document(&self) -> bool {
-        let listing = match self.forum.as_deref().map(|page| page.kind) {
-            Some(PageKind::Index { .. }) => true,
-            // Posts are a list of records too, but their links do not lead to documents.
-            Some(PageKind::Thread { .. }) => false,
-            _ => self.listing,
-        };
-        self.on_topic && is_document(listing, self.sketch)
+        self.on_topic && is_document(self.is_listing(), self.sketch)
     }
 
     /// Its relevance in words.
     pub fn verdict(&self) -> &'static str {
-        match (self.on_topic, self.is_relevant_document()) {
-            (_, true) => "relevant",
-            (true, false) if self.sketch.is_text() => "on-topic listing page",
-            (true, false) => "on-topic page without main text",
-            _ => "off topic",
+        verdict(self.on_topic, self.is_listing(), self.sketch)
+    }
+
+    fn is_listing(&self) -> bool {
+        match self.forum.as_deref().map(|page| page.kind) {
+            Some(PageKind::Index { .. }) => true,
+            // Posts are a list of records too, but their links do not lead to documents.
+            Some(PageKind::Thread { .. }) => false,
+            _ => self.listing,
         }
     }
 

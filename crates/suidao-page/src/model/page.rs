@@ -167,15 +167,14 @@ pub enum Region {
     Boilerplate,
 }
 
-/// Least characters of main text, without white space, of a page with a text of its own.
-const TEXT: u32 = 10;
-
 /// Statistics of a page's main text, to choose pages and find near-duplicates without the text. Excludes the page's own
 /// URL, because it differs on every copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sketch {
     /// Characters, without white space.
     pub chars: u32,
+    /// Too little text for a document, such as 待更新.
+    pub stub: bool,
     /// Digest of the folded text; 0 if there is none.
     pub digest: u64,
     /// SimHash (Charikar 2002): similar texts differ in few bits.
@@ -185,7 +184,7 @@ pub struct Sketch {
 impl Sketch {
     /// Whether the page has a text of its own.
     pub fn is_text(self) -> bool {
-        self.chars >= TEXT
+        self.chars > 0 && !self.stub
     }
 }
 

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn sketch(simhash: u64) -> Sketch {
-        Sketch { chars: 500, digest: simhash.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, simhash }
+        Sketch { chars: 500, stub: false, digest: simhash.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, simhash }
     }
 
     proptest::proptest! {
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn short_texts_are_compared_whole_and_shortest_with_their_title() {
         let mut near_duplicates = NearDuplicateIndex::default();
-        let short = |chars, digest| Sketch { chars, digest, simhash: 5 };
+        let short = |chars, digest| Sketch { chars, stub: false, digest, simhash: 5 };
         near_duplicates.add(1, short(60, 11), 0);
         near_duplicates.add(2, short(20, 12), 0);
         let page = |sketch, title| near_duplicates.find(sketch, title).map(|leader| leader.page);

@@ -13,6 +13,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::segment::{fold_into, runs_of_one};
 use crate::model::Sketch;
 
+/// Bytes of UTF-8, without white space, of the shortest text of a document: 50 ideographs or 150 letters.
+const DOCUMENT: usize = 150;
+
 /// Words per feature.
 const ROW: usize = 3;
 
@@ -69,7 +72,8 @@ impl Counters {
 }
 
 pub fn sketch(text: &str) -> Sketch {
-    let chars = text.chars().filter(|c| !c.is_whitespace()).count();
+    let visible = text.chars().filter(|c| !c.is_whitespace());
+    let (chars, bytes) = visible.fold((0, 0), |(chars, bytes), c| (chars + 1_usize, bytes + c.len_utf8()));
     if chars == 0 {
         return Sketch::default();
     }
@@ -95,7 +99,12 @@ pub fn sketch(text: &str) -> Sketch {
     }
     // Texts without words (signs only) differ by their characters.
     let digest = if words == 0 { xxh3_64(folded.as_bytes()) } else { digest };
-    Sketch { chars: u32::try_from(chars).unwrap_or(u32::MAX), digest: digest.max(1), simhash: counters.finish() }
+    Sketch {
+        chars: u32::try_from(chars).unwrap_or(u32::MAX),
+        stub: bytes < DOCUMENT,
+        digest: digest.max(1),
+        simhash: counters.finish(),
+    }
 }
 
 /// Hash of consecutive words.
@@ -148,6 +157,16 @@ mod tests {
             assert!(sketch(text).digest != 0 && sketch(text).chars > 0, "{text}");
         }
         assert_ne!(sketch("!!").digest, sketch("?").digest);
+    }
+
+    #[test]
+    fn a_stub_has_fewer_than_fifty_ideographs_or_three_times_as_many_letters() {
+        let of = |text: &str, times| sketch(&text.repeat(times)).is_text();
+        assert_eq!(
+            ["足 ", "a\n", "é"].map(|text| (1..200).find(|&times| of(text, times))),
+            [Some(50), Some(150), Some(75)]
+        );
+        assert!(!sketch("").is_text());
     }
 
     proptest! {

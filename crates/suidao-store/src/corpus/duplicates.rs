@@ -118,7 +118,7 @@ mod tests {
             at: Millis(0),
             relevance: Relevance::new(relevance),
             on_topic: false,
-            sketch: Sketch { chars, digest, simhash },
+            sketch: Sketch { chars, stub: false, digest, simhash },
             published: None,
             listing: false,
             noindex: false,

@@ -22,7 +22,7 @@ pub struct Filter {
     pub all_of: Vec<Condition>,
     /// And none of these.
     pub none_of: Vec<Condition>,
-    /// Exclude listings and pages without text.
+    /// Exclude listings and pages with little or no text.
     pub documents: bool,
     /// Exclude pages with noindex.
     pub no_noindex: bool,
@@ -110,7 +110,7 @@ impl Filter {
         } else if self.documents && entry.listing {
             Some("listing pages")
         } else if self.documents && !entry.is_document() {
-            Some("without main text")
+            Some("with little or no main text")
         } else if let Some(failed) = self
             .all_of
             .iter()
@@ -240,6 +240,19 @@ mod tests {
         ] {
             assert_eq!(chosen(conditions), pages, "{conditions}");
         }
+    }
+
+    #[test]
+    fn a_stub_on_topic_is_no_document_and_so_not_relevant() {
+        let root = tempfile::tempdir().unwrap();
+        let pages = [("http://a.cn/1", ARTICLE), ("http://a.cn/2", "<title>足球</title><p>足球 篮球 NBA 比赛，待更新")];
+        let catalogue = Catalogue::read(&crawl(root.path(), &pages)).unwrap();
+        let stub = &catalogue.entries[1];
+        assert!(stub.on_topic && !stub.is_relevant() && stub.sketch.chars > 10, "{stub:?}");
+        let selection = Filter { documents: true, ..Filter::default() }.select(&catalogue);
+        assert_eq!(selection.chosen, [true, false]);
+        assert_eq!(selection.excluded, [("with little or no main text", 1)].into());
+        assert_eq!(Filter::default().select(&catalogue).pages, 2);
     }
 
     #[test]

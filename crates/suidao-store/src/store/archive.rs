@@ -304,13 +304,13 @@ pub(super) fn open_archive_file(path: &Path) -> Result<(PathBuf, File), StoreErr
     let mut open = path.as_os_str().to_owned();
     open.push(OPEN);
     let other = closed.unwrap_or_else(|| open.into());
-    for path in [path, &other, path] {
+    for path in [path, &other] {
         match plain_file::open_following_links(path) {
             Err(error) if error.is_not_found() => {}
             opened => return Ok((path.to_owned(), opened?)),
         }
     }
-    Err(StoreError::io(path, "open it")(io::ErrorKind::NotFound.into()))
+    plain_file::open_following_links(path).map(|file| (path.to_owned(), file))
 }
 
 fn missing(pages: &Path, location: Location) -> StoreError {

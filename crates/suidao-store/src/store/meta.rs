@@ -3,12 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::archive::warc_files;
 use super::directory::{CrawlDirectory, write_own};
 use super::{Rescoring, StoreError, plain_file};
 use suidao_page::model::{Millis, Relevance};
 
 /// Format of directory and log that this program writes, and the only one that it reads.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meta {
@@ -42,7 +43,8 @@ impl Meta {
     /// Reads the description of a directory; changes nothing.
     ///
     /// # Errors
-    /// [`StoreError::NoCrawl`], [`StoreError::OtherFormat`], [`StoreError::Damaged`], [`StoreError::Io`].
+    /// [`StoreError::NoCrawl`], [`StoreError::NoState`], [`StoreError::OtherFormat`], [`StoreError::Damaged`],
+    /// [`StoreError::Io`].
     pub fn read(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         /// The part that every format has.
         #[derive(Deserialize)]
@@ -55,7 +57,13 @@ impl Meta {
         dir.check_state()?;
         let path = dir.meta_json();
         if !path.exists() {
-            return Err(StoreError::NoCrawl { dir: dir.root().to_owned(), missing: path });
+            let (root, pages) = (dir.root().to_owned(), dir.pages());
+            let has_pages = pages.is_dir() && warc_files(&pages).is_ok_and(|files| !files.is_empty());
+            return Err(if has_pages {
+                StoreError::NoState { dir: root, missing: path }
+            } else {
+                StoreError::NoCrawl { dir: root, missing: path }
+            });
         }
         let text = plain_file::read(&path, plain_file::SMALL)?;
         let damaged = |error: serde_json::Error| StoreError::damaged(&path, error.to_string());

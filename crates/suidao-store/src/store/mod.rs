@@ -52,6 +52,9 @@ pub enum StoreError {
     InUse { root: PathBuf, by: Option<String> },
     #[error("{}: contains no crawl ({} is missing); give the output directory of `suidao crawl`, not of `suidao replay`", .dir.display(), .missing.display())]
     NoCrawl { dir: PathBuf, missing: PathBuf },
+    /// There is an archive, but no state.
+    #[error("{}: {} is missing, without which its pages are not a crawl; restore it from a copy, or make a new crawl of the pages: `suidao import {}/* -m LEXICON -o NEW_DIRECTORY`", .dir.display(), .missing.display(), .dir.join("pages").display())]
+    NoState { dir: PathBuf, missing: PathBuf },
     /// The directory is not empty and does not contain a resumable crawl.
     #[error("{}: is not empty and does not contain a resumable crawl; use another output directory, or move the files away", .0.display())]
     UnknownFiles(PathBuf),

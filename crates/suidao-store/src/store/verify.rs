@@ -28,9 +28,23 @@ pub struct CrawlCheck {
     pub files: usize,
     /// The first damage, if any.
     pub damage: Option<String>,
+    /// How a repair mends it.
+    pub repair: Option<RepairPlan>,
+    /// `state/log`, the writer's copy of the log, is missing. Readers do not need it, and the next writer restores it.
+    pub writers_log_missing: bool,
     /// End of the intact archive.
     #[serde(skip)]
     last: Option<Location>,
+}
+
+/// How a repair mends the first damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepairPlan {
+    /// It restores the log from `state/log` if that has all batches, and cuts log and archive otherwise.
+    RestoreOrCut,
+    /// It cuts log and archive after the last intact batch.
+    Cut,
 }
 
 /// What a repair did.
@@ -65,20 +79,32 @@ pub fn check(dir: &CrawlDirectory) -> Result<CrawlCheck, StoreError> {
     };
     let store = Store::of_extent(dir, meta, batches);
     let mut checked = check_files(&store)?;
+    let is_missing = |path: &Path| path.symlink_metadata().is_err();
+    checked.writers_log_missing = checked.batches > 0 && is_missing(&dir.log());
     if checked.damage.is_none() {
         let saved = marked.map(|marked| marked.all.batches);
-        let missing = match saved {
-            Some(saved) if saved > checked.batches => Some(format!(
-                "{}: contains {} batches, but {saved} were saved",
-                dir.batches().display(),
-                checked.batches
-            )),
+        let what = match saved {
+            Some(saved) if saved > checked.batches => {
+                let path = dir.batches();
+                let found = if is_missing(&path) {
+                    "is missing".into()
+                } else {
+                    format!("contains {} batches", checked.batches)
+                };
+                Some(format!("{}: {found}, but {saved} were saved", path.display()))
+            }
             None if checked.batches > 0 || checked.files > 0 => {
-                Some(format!("{}: does not state the number of saved batches", dir.acknowledged().display()))
+                let path = dir.acknowledged();
+                let found = if is_missing(&path) { "is missing" } else { "does not state the number of saved batches" };
+                Some(format!("{}: {found}", path.display()))
             }
             _ => None,
         };
-        checked.damage = missing;
+        checked.damage = what;
+        checked.repair = checked.damage.is_some().then_some(RepairPlan::RestoreOrCut);
+    }
+    if checked.repair == Some(RepairPlan::RestoreOrCut) && is_missing(&dir.log()) {
+        checked.repair = Some(RepairPlan::Cut);
     }
     Ok(checked)
 }
@@ -153,6 +179,7 @@ fn check_files(store: &Store) -> Result<CrawlCheck, StoreError> {
         let Location { file, offset, .. } = at;
         let pages = dir.pages();
         checked.damage = Some(format!("{}: the record at byte {offset} of file {file} is missing", pages.display()));
+        checked.repair = Some(RepairPlan::Cut);
     }
     Ok(checked)
 }
@@ -178,6 +205,7 @@ impl Checker<'_> {
                 },
                 Some(Err(StoreError::Damaged { path, what })) => {
                     self.checked.damage = Some(format!("{}: {what}", path.display()));
+                    self.checked.repair = Some(RepairPlan::RestoreOrCut);
                     break;
                 }
                 Some(Err(error)) => return Err(error),
@@ -200,6 +228,7 @@ impl Checker<'_> {
             let (path, RecordSpan { offset, length, .. }) = (path.display(), span);
             let what = format!("{path}: {length} bytes at byte {offset} are not a complete record{of}: {what}");
             self.checked.damage = Some(what);
+            self.checked.repair = Some(RepairPlan::Cut);
             return Ok(());
         }
         self.begun |= (file, span.offset) == (location.file, location.offset);

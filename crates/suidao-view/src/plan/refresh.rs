@@ -148,7 +148,9 @@ impl Display for RefreshPlan {
         } else {
             writeln!(out, "promising pages that these newly link to.")?;
         }
-        writeln!(out, "{}", self.not_due.describe(&self.settings))?;
+        if self.known > 0 {
+            writeln!(out, "{}", self.not_due.describe(&self.settings))?;
+        }
         if self.pages.is_empty() {
             writeln!(out, "{}", why_none_is_due(&self.settings, self.next_due))?;
         } else {

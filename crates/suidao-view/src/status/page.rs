@@ -10,7 +10,7 @@ use crate::messages::Lang;
 use crate::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 use suidao_crawl::crawl::{HostView, Overview, WaitThreshold};
 use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot, resident_memory};
-use suidao_page::model::{CrawlUrl, Millis, QueueEntry, span};
+use suidao_page::model::{CrawlUrl, Millis, QueueEntry};
 use suidao_store::store::harvest::HarvestLine;
 use suidao_store::store::{date, moment};
 
@@ -80,7 +80,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
     ];
     let host = |host: &HostView| {
         let wait = host.ready_at > snapshot.at;
-        let wait = if wait { span(host.ready_at.since(snapshot.at) as f64 / 1000.0) } else { text("now", 0) };
+        let wait = if wait { lang.span(host.ready_at.since(snapshot.at) as f64 / 1000.0) } else { text("now", 0) };
         let HostView { name, pages, relevant, queued, failures, .. } = host;
         context! { name => &**name, pages, relevant, queued, failures, wait }
     };
@@ -89,8 +89,8 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
         pages => progress.pages,
         relevant => progress.relevant,
         queued => progress.queued,
-        running => span(seconds),
-        left => goals.seconds_left(&tally.before, progress, seconds).map(span),
+        running => lang.span(seconds),
+        left => goals.seconds_left(&tally.before, progress, seconds).map(|seconds| lang.span(seconds)),
         resumed,
         figures,
         at => date(snapshot.at),
@@ -152,7 +152,7 @@ fn recent(page: &RecentPage, lang: Lang) -> Value {
         "relevant" => lang.text("relevant", &[]),
         "off topic" => lang.text("off-topic", &[]),
         "on-topic listing page" => lang.text("on-topic-listing-page", &[]),
-        _ => lang.text("on-topic-page-without-main", &[]),
+        _ => lang.text("on-topic-page-with-little-text", &[]),
     };
     context! { at => clock(*at), title, relevance, verdict, ..queued(url, *place) }
 }

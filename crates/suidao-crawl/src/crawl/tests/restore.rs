@@ -133,7 +133,7 @@ fn troubled(seed: usize) -> BTreeMap<String, FetchOutcome> {
                 page.canonical = Some(CrawlUrl::parse(&name((number * 3 + seed) % 50)).unwrap());
             }
             if number % 5 == 2 {
-                page.sketch = Sketch { chars: 500, digest: 7, simhash: 7 };
+                page.sketch = Sketch { chars: 500, stub: false, digest: 7, simhash: 7 };
             }
         }
     }
