@@ -149,7 +149,7 @@ pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
     match &args.verb {
         ClusterVerb::Create(args) => create(args, verbosity),
         ClusterVerb::Status(args) => {
-            let status = on(args, async |engine| cluster::status(engine, &args.name).await)?;
+            let status = on(args, async |nats| cluster::status(nats, &args.name).await)?;
             if args.json {
                 outln!("{}", serde_json::to_string_pretty(&status)?);
             } else {
@@ -160,16 +160,16 @@ pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
         ClusterVerb::Add(args) => {
             let seeds = inputs::seeds(&args.urls, args.seeds.as_deref())?;
             block_on(async {
-                let engine = NatsConnection::connect(&args.nats.nats).await?;
-                Ok(cluster::add_seeds(&engine, &args.name, &seeds, suidao::live::now()).await?)
+                let nats = NatsConnection::connect(&args.nats.nats).await?;
+                Ok(cluster::add_seeds(&nats, &args.name, &seeds, suidao::live::now()).await?)
             })?;
             infoln!(verbosity, "Added {} to {}.", count(seeds.len(), "seed", "seeds"), args.name);
             Ok(Exit::Done)
         }
         ClusterVerb::Collect(args) => {
             let directory = CrawlDirectory::new(&args.output);
-            let collect = async |engine: &NatsConnection| {
-                cluster::collect(&SharedCrawl::open(engine, &args.crawl.name).await?, &directory).await
+            let collect = async |nats: &NatsConnection| {
+                cluster::collect(&SharedCrawl::open(nats, &args.crawl.name).await?, &directory).await
             };
             let collected = on(&args.crawl, collect)?;
             if args.crawl.json {
@@ -186,12 +186,12 @@ pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
             Ok(Exit::Done)
         }
         ClusterVerb::Stop(args) => {
-            on(args, async |engine| cluster::stop(engine, &args.name).await)?;
+            on(args, async |nats| cluster::stop(nats, &args.name).await)?;
             infoln!(verbosity, "The workers of {} stop when their requests in flight are done.", args.name);
             Ok(Exit::Done)
         }
         ClusterVerb::Delete(args) => {
-            let archive = on(args, async |engine| cluster::delete(engine, &args.name).await)?;
+            let archive = on(args, async |nats| cluster::delete(nats, &args.name).await)?;
             infoln!(verbosity, "Deleted {}. Its pages are still in {archive}.", args.name);
             Ok(Exit::Done)
         }
@@ -219,8 +219,8 @@ fn create(args: &CreateArgs, verbosity: Verbosity) -> Result<Exit> {
         created: suidao::live::now(),
     };
     block_on(async {
-        let engine = NatsConnection::connect(&args.nats.nats).await?;
-        Ok(cluster::create(&engine, &new, &seeds).await?)
+        let nats = NatsConnection::connect(&args.nats.nats).await?;
+        Ok(cluster::create(&nats, &new, &seeds).await?)
     })?;
     infoln!(
         verbosity,
@@ -243,8 +243,8 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
         bail!("the name of a worker cannot be empty; give letters, digits, hyphens or underscores with --worker");
     }
     let report = block_on(async {
-        let engine = NatsConnection::connect(&args.nats.nats).await?;
-        let shared = SharedCrawl::open(&engine, &args.name).await?;
+        let nats = NatsConnection::connect(&args.nats.nats).await?;
+        let shared = SharedCrawl::open(&nats, &args.name).await?;
         let config = args.network.load_over(&shared.keep_config(&args.output)?, true)?;
         let topic = Arc::new(shared.topic()?);
         let job = WorkerJob {

@@ -1,11 +1,11 @@
 //! Checkpoints of partitions. The log stream keeps what came after the last one; what came before moves to the archive, so
-//! neither the engine's disk nor the time of a takeover grows with the crawl. In `LOGS/PARTITION`, LOGS being the directory
+//! neither the disk of the server nor the time of a takeover grows with the crawl. In `LOGS/PARTITION`, LOGS being the directory
 //! of the crawl's logs in the archive:
 //!
 //! - `state/checkpoint`: the machine after a message of the log;
 //! - `SEQUENCE-SEQUENCE.segment`: the messages after the previous checkpoint up to this one.
 //!
-//! Order: segment, checkpoint, mark in the engine, removal from the log stream. A crash between any two loses nothing: what
+//! Order: segment, checkpoint, mark on the server, removal from the log stream. A crash between any two loses nothing: what
 //! is in both places counts once. If the checkpoint is missing or of other settings, all segments are replayed.
 
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ pub(crate) async fn save(
     Ok(())
 }
 
-/// What the engine has about the last checkpoint of a partition.
+/// What the server has about the last checkpoint of a partition.
 pub(crate) async fn mark(shared: &SharedCrawl, partition: u32) -> Result<Mark, ClusterError> {
     Ok(shared.streams.read::<Mark>(&key(partition)).await?.map_or_else(Mark::default, |(mark, _)| mark))
 }
@@ -138,7 +138,7 @@ fn load(directory: &CrawlDirectory, mark: Mark, settings: u64, new: impl Fn() ->
     (taken && pieces.is_whole() && crawl.set_up()).then_some(crawl)
 }
 
-/// Passes the entries of all logs to `each`, with their partition, in the order in which the engine stored them.
+/// Passes the entries of all logs to `each`, with their partition, in the order in which the server stored them.
 pub(crate) async fn read_all(
     shared: &SharedCrawl,
     archive: &SharedArchive,

@@ -1,4 +1,4 @@
-//! One crawl directory from all partitions: their logs become one, in the order in which the engine stored them, with new
+//! One crawl directory from all partitions: their logs become one, in the order in which the server stored them, with new
 //! numbers for URLs and hosts. Every verb that reads a crawl reads it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -34,7 +34,7 @@ pub struct CollectedCrawl {
 /// Writes the crawl, as far as it is, into a new directory.
 ///
 /// # Errors
-/// [`ClusterError`]: the directory holds something, the engine or the archive does not answer.
+/// [`ClusterError`]: the directory holds something, the server or the archive does not answer.
 pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<CollectedCrawl, ClusterError> {
     Store::may_begin(directory)?;
     if directory.holds_crawl() {
@@ -53,7 +53,7 @@ pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result
 /// Makes a crawl directory of the crawl as it is, in an empty directory, whose pages are links to the archive.
 ///
 /// # Errors
-/// [`ClusterError`]: the engine or the archive does not answer.
+/// [`ClusterError`]: the server or the archive does not answer.
 pub async fn view(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<(), ClusterError> {
     let from = shared.archive(&directory.root().join("files"))?;
     write(shared, &from, directory, true).await.map(drop)

@@ -1,4 +1,4 @@
-//! What a crawl is, as all its workers read it from the engine.
+//! What a crawl is, as all its workers read it from the server.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ use suidao_store::store::StoreError;
 use suidao_store::store::directory::write_own;
 
 use crate::archive::SharedArchive;
-use crate::engine::{NatsConnection, Streams};
 use crate::error::ClusterError;
+use crate::nats::{NatsConnection, Streams};
 
 /// Key of the description.
 const KEY: &str = "description";
@@ -48,7 +48,7 @@ pub(crate) struct Description {
     pub pages: Option<u64>,
 }
 
-/// A crawl on the engine.
+/// A crawl on the server.
 #[derive(Clone)]
 pub struct SharedCrawl {
     pub(crate) streams: Streams,
@@ -58,11 +58,11 @@ pub struct SharedCrawl {
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 impl NewCrawl {
-    /// Creates the crawl on the engine.
+    /// Creates the crawl on the server.
     ///
     /// # Errors
     /// [`ClusterError`]; then nothing is created.
-    pub(crate) async fn create(&self, engine: &NatsConnection) -> Result<SharedCrawl, ClusterError> {
+    pub(crate) async fn create(&self, nats: &NatsConnection) -> Result<SharedCrawl, ClusterError> {
         check_name(&self.name)?;
         if !(1..=MOST).contains(&self.partitions) {
             return Err(ClusterError::Partitions(self.partitions));
@@ -77,14 +77,14 @@ impl NewCrawl {
             config: toml::to_string(&self.config.stored()).unwrap_or_default(),
             pages: self.config.goals().pages,
         };
-        let streams = engine.create(&self.name, self.replicas).await?;
+        let streams = nats.create(&self.name, self.replicas).await?;
         match streams.write(KEY, &description, 0).await {
             Ok(Some(_)) => Ok(SharedCrawl { streams, description }),
             // Someone else has created it at the same moment.
             Ok(None) => Err(ClusterError::Exists(self.name.clone())),
             Err(error) => {
                 // The first error counts.
-                let _ = engine.delete(&self.name).await;
+                let _ = nats.delete(&self.name).await;
                 Err(error)
             }
         }
@@ -92,13 +92,13 @@ impl NewCrawl {
 }
 
 impl SharedCrawl {
-    /// Opens a crawl of the engine.
+    /// Opens a crawl on the server.
     ///
     /// # Errors
     /// [`ClusterError`]: there is none, or another version created it.
-    pub async fn open(engine: &NatsConnection, name: &str) -> Result<Self, ClusterError> {
+    pub async fn open(nats: &NatsConnection, name: &str) -> Result<Self, ClusterError> {
         check_name(name)?;
-        let streams = engine.open(name).await?;
+        let streams = nats.open(name).await?;
         let description: Option<(Description, u64)> = streams.read(KEY).await?;
         let (description, _) = description.ok_or_else(|| ClusterError::Missing(name.to_owned()))?;
         if description.version != VERSION {

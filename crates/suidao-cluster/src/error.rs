@@ -55,7 +55,7 @@ pub enum ClusterError {
     NotUploaded { name: String, file: String },
     /// `doing` is an infinitive.
     #[error("the NATS server failed to {doing}: {reason}")]
-    Engine { doing: &'static str, reason: String },
+    Nats { doing: &'static str, reason: String },
     #[error("the crawl {name}: {what}; delete it and create it again")]
     Damaged { name: String, what: String },
     #[error("the configuration of the crawl: {0}")]
@@ -77,14 +77,14 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
-    pub(crate) fn engine<E: std::fmt::Display>(doing: &'static str) -> impl FnOnce(E) -> Self {
-        move |error| Self::Engine { doing, reason: error.to_string() }
+    pub(crate) fn nats<E: std::fmt::Display>(doing: &'static str) -> impl FnOnce(E) -> Self {
+        move |error| Self::Nats { doing, reason: error.to_string() }
     }
 
     /// Whether the input is valid and the server or the disk failed: the same command may succeed later.
     pub fn is_environment(&self) -> bool {
         match self {
-            Self::Engine { .. }
+            Self::Nats { .. }
             | Self::Bucket { .. }
             | Self::NotUploaded { .. }
             | Self::Threads(_)

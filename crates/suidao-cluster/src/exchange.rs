@@ -14,8 +14,8 @@ use suidao_crawl::crawl::{Partition, SentLink};
 use suidao_page::model::CrawlUrl;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::engine::Streams;
 use crate::error::ClusterError;
+use crate::nats::Streams;
 
 /// Links or seeds for one partition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,16 +52,20 @@ impl Delivery {
 }
 
 /// Groups seeds by partition, in order.
-pub(crate) fn deal_seeds(seeds: &[CrawlUrl], partitions: u32) -> Vec<(u32, Delivery)> {
-    deal(seeds, |url| Partition::number_of(url, partitions), Delivery::Seeds)
+pub(crate) fn group_seeds(seeds: &[CrawlUrl], partitions: u32) -> Vec<(u32, Delivery)> {
+    group(seeds, |url| Partition::number_of(url, partitions), Delivery::Seeds)
 }
 
 /// Groups links by partition, in order.
-pub(crate) fn deal_links(links: &[SentLink], partitions: u32) -> Vec<(u32, Delivery)> {
-    deal(links, |link| Partition::number_of(&link.url, partitions), Delivery::Links)
+pub(crate) fn group_links(links: &[SentLink], partitions: u32) -> Vec<(u32, Delivery)> {
+    group(links, |link| Partition::number_of(&link.url, partitions), Delivery::Links)
 }
 
-fn deal<T: Clone>(all: &[T], to: impl Fn(&T) -> u32, as_delivery: impl Fn(Vec<T>) -> Delivery) -> Vec<(u32, Delivery)> {
+fn group<T: Clone>(
+    all: &[T],
+    to: impl Fn(&T) -> u32,
+    as_delivery: impl Fn(Vec<T>) -> Delivery,
+) -> Vec<(u32, Delivery)> {
     let mut dealt: BTreeMap<u32, Vec<T>> = BTreeMap::new();
     all.iter().for_each(|one| dealt.entry(to(one)).or_default().push(one.clone()));
     let portions = |(partition, all): (u32, Vec<T>)| {
@@ -100,8 +104,8 @@ pub(crate) async fn follow(
             deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: after + 1 },
             ..OrderedConfig::default()
         };
-        let consumer = streams.links.create_consumer(config).await.map_err(ClusterError::engine(DOING))?;
-        let mut messages = consumer.messages().await.map_err(ClusterError::engine(DOING))?;
+        let consumer = streams.links.create_consumer(config).await.map_err(ClusterError::nats(DOING))?;
+        let mut messages = consumer.messages().await.map_err(ClusterError::nats(DOING))?;
         loop {
             let message = match tokio::time::timeout(QUIET, messages.next()).await {
                 Ok(Some(Ok(message))) => message,
@@ -110,7 +114,7 @@ pub(crate) async fn follow(
                 Err(_) if streams.last(&streams.links, &subject).await?.is_some_and(|(_, last)| last > after) => break,
                 Err(_) => continue,
             };
-            let sequence = message.info().map_err(ClusterError::engine(DOING))?.stream_sequence;
+            let sequence = message.info().map_err(ClusterError::nats(DOING))?.stream_sequence;
             let delivery = Delivery::decode(&message.payload).map_err(|error| ClusterError::Damaged {
                 name: streams.name.clone(),
                 what: format!("links for partition {partition}: {error}"),
@@ -126,5 +130,5 @@ pub(crate) async fn follow(
 /// Removes deliveries up to a sequence from the server. They must be in the log of their partition.
 pub(crate) async fn forget(streams: &Streams, partition: u32, through: u64) -> Result<(), ClusterError> {
     let purge = streams.links.purge().sequence(through + 1).filter(streams.subject("links", partition));
-    purge.await.map(drop).map_err(ClusterError::engine("remove links"))
+    purge.await.map(drop).map_err(ClusterError::nats("remove links"))
 }

@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Streams;
 use crate::error::ClusterError;
+use crate::nats::Streams;
 
 /// Key of the leases.
 const KEY: &str = "leases";

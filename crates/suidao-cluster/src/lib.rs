@@ -1,8 +1,8 @@
-//! How do several machines crawl together? One crawl whose registrable domains are dealt to partitions
+//! How do several machines crawl together? One crawl whose registrable domains are mapped to partitions
 //! ([`Partition`](suidao_crawl::crawl::Partition)), and partitions to workers ([`Assignment`]). Each partition is a machine
-//! as in a crawl on one computer; its log is a subject of NATS JetStream ([`engine`]), and in the archive after a checkpoint.
+//! as in a crawl on one computer; its log is a subject of NATS JetStream ([`nats`]), and in the archive after a checkpoint.
 //!
-//! Start with [`worker`] (the loop), then [`ownership`] (who owns what) and [`writer`] (what is durable when).
+//! Start with [`job`] and the loop in `worker`, then [`ownership`] (who owns what) and [`writer`] (what is durable when).
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
@@ -12,19 +12,21 @@ mod checkpoints;
 mod collect;
 mod context;
 mod description;
-pub mod engine;
 mod error;
 mod exchange;
+pub mod job;
 mod leases;
 mod log;
+pub mod nats;
 mod owned;
 pub mod ownership;
 mod rates;
+mod requests;
 mod segments;
 mod session;
 mod status;
 mod turns;
-pub mod worker;
+mod worker;
 pub mod writer;
 
 use suidao_page::model::{CrawlUrl, Millis};
@@ -33,69 +35,75 @@ pub use archive::is_bucket;
 pub use assignment::Assignment;
 pub use collect::{CollectedCrawl, collect, view};
 pub use description::{NewCrawl, SharedCrawl};
-pub use engine::NatsConnection;
 pub use error::ClusterError;
+pub use job::{WorkerJob, WorkerReport, work};
+pub use nats::NatsConnection;
 pub use status::{ClusterStatus, End, PartitionStatus, WorkerStatus};
 pub use turns::{PATIENCE, next_turn};
-pub use worker::{WorkerJob, WorkerNews, WorkerReport, work};
+pub use worker::WorkerNews;
 
-/// Creates a crawl on the engine, with its first seeds.
+/// Creates a crawl on the server, with its first seeds.
 ///
 /// # Errors
 /// [`ClusterError`]; then nothing is created.
-pub async fn create(engine: &NatsConnection, new: &NewCrawl, seeds: &[CrawlUrl]) -> Result<(), ClusterError> {
-    let shared = new.create(engine).await?;
+pub async fn create(nats: &NatsConnection, new: &NewCrawl, seeds: &[CrawlUrl]) -> Result<(), ClusterError> {
+    let shared = new.create(nats).await?;
     let sent = send_seeds(&shared, seeds, new.created).await;
     if sent.is_err() {
         // The first error counts.
-        let _ = engine.delete(&new.name).await;
+        let _ = nats.delete(&new.name).await;
     }
     sent
 }
 
-/// Adds seeds to a crawl, which goes on if it was done.
+/// Adds seeds to a crawl, which continues if it was done.
 ///
 /// # Errors
 /// [`ClusterError`]; some seeds may have been added.
-pub async fn add_seeds(
-    engine: &NatsConnection,
-    name: &str,
-    seeds: &[CrawlUrl],
-    at: Millis,
-) -> Result<(), ClusterError> {
-    let shared = SharedCrawl::open(engine, name).await?;
+pub async fn add_seeds(nats: &NatsConnection, name: &str, seeds: &[CrawlUrl], at: Millis) -> Result<(), ClusterError> {
+    let shared = SharedCrawl::open(nats, name).await?;
     send_seeds(&shared, seeds, at).await?;
     status::reopen(&shared, at).await
 }
 
 async fn send_seeds(shared: &SharedCrawl, seeds: &[CrawlUrl], at: Millis) -> Result<(), ClusterError> {
-    let deliveries = exchange::deal_seeds(seeds, shared.description.partitions);
+    let deliveries = exchange::group_seeds(seeds, shared.description.partitions);
     let sent = exchange::send(&shared.streams, &deliveries, &format!("seeds-{}", at.0)).await;
-    sent.map_err(ClusterError::engine("store the seeds"))
+    sent.map_err(ClusterError::nats("store the seeds"))
 }
 
 /// The state of a crawl, as its workers reported it a second ago.
 ///
 /// # Errors
 /// [`ClusterError`].
-pub async fn status(engine: &NatsConnection, name: &str) -> Result<ClusterStatus, ClusterError> {
-    status::status(&SharedCrawl::open(engine, name).await?).await
+pub async fn status(nats: &NatsConnection, name: &str) -> Result<ClusterStatus, ClusterError> {
+    status::status(&SharedCrawl::open(nats, name).await?).await
 }
 
-/// Stops the workers of a crawl, as Ctrl-C does on each. The next worker that starts goes on.
+/// Messages in the logs of all partitions on the server, those since the last checkpoints.
 ///
 /// # Errors
 /// [`ClusterError`].
-pub async fn stop(engine: &NatsConnection, name: &str) -> Result<(), ClusterError> {
-    status::set_end(&SharedCrawl::open(engine, name).await?, End::Stopped).await
+pub async fn log_messages(nats: &NatsConnection, name: &str) -> Result<u64, ClusterError> {
+    let log = nats.open(name).await?.log;
+    let info = log.get_info().await.map_err(ClusterError::nats("read the state of a stream"))?;
+    Ok(info.state.messages)
 }
 
-/// Removes a crawl from the engine; its pages stay in the archive. Returns where they are.
+/// Stops the workers of a crawl, as Ctrl-C does on each. The next worker that starts continues.
 ///
 /// # Errors
 /// [`ClusterError`].
-pub async fn delete(engine: &NatsConnection, name: &str) -> Result<String, ClusterError> {
-    let shared = SharedCrawl::open(engine, name).await?;
-    engine.delete(name).await?;
+pub async fn stop(nats: &NatsConnection, name: &str) -> Result<(), ClusterError> {
+    status::set_end(&SharedCrawl::open(nats, name).await?, End::Stopped).await
+}
+
+/// Removes a crawl from the server; its pages stay in the archive. Returns where they are.
+///
+/// # Errors
+/// [`ClusterError`].
+pub async fn delete(nats: &NatsConnection, name: &str) -> Result<String, ClusterError> {
+    let shared = SharedCrawl::open(nats, name).await?;
+    nats.delete(name).await?;
     Ok(shared.description.archive)
 }

@@ -13,8 +13,8 @@ use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use suidao_store::store::Record;
 
-use crate::engine::{PublishFailure, Streams};
 use crate::error::ClusterError;
+use crate::nats::{PublishFailure, Streams};
 use crate::segments::Message;
 
 /// Steps of a partition that were made durable together.
@@ -34,7 +34,9 @@ const LAST: u8 = 2;
 /// Bytes of a message that are not an entry's: its headers.
 const HEADERS: usize = 1_024;
 /// The longest wait for a message that is there.
-const SILENCE: Duration = Duration::from_secs(30);
+const SILENCE: Duration = Duration::from_secs(10);
+/// Further tries to read a log, a second apart.
+const TRIES: u32 = 5;
 /// Maximum bytes of an entry, decompressed.
 const MAX_ENTRY: u64 = 1 << 30;
 
@@ -102,7 +104,7 @@ impl PartitionLog {
                 Ok(()) => return Ok(log),
                 Err(AppendFailure::Fenced) => {}
                 Err(AppendFailure::Failed(reason)) => {
-                    return Err(ClusterError::Engine { doing: "take over a partition", reason });
+                    return Err(ClusterError::Nats { doing: "take over a partition", reason });
                 }
             }
         }
@@ -115,7 +117,7 @@ impl PartitionLog {
 
     /// Appends an entry; it is stored on return. After a failure it may be repeated.
     pub async fn append(&mut self, streams: &Streams, entry: &LogEntry) -> Result<(), AppendFailure> {
-        let parts = entry.encode(streams.engine.max_payload()).map_err(AppendFailure::Failed)?;
+        let parts = entry.encode(streams.connection.max_payload()).map_err(AppendFailure::Failed)?;
         let subject = streams.subject("log", self.partition);
         let (mut end, first) = (self.end, self.appended);
         for (id, part) in (first..).zip(&parts) {
@@ -166,34 +168,52 @@ pub(crate) async fn messages(
     after: u64,
     mut each: impl FnMut(Message) -> Result<(), ClusterError>,
 ) -> Result<u64, ClusterError> {
-    const DOING: &str = "read a log";
     let subject = partition.map_or_else(|| streams.subject("log", ">"), |partition| streams.subject("log", partition));
+    let (mut read, mut tries) = (after, 0);
+    loop {
+        match read_messages(streams, &subject, &mut read, &mut each).await {
+            // One of several servers may have died, and another must take its place.
+            Err(ClusterError::Nats { reason, .. }) if tries < TRIES => tracing::debug!("{reason}; trying again"),
+            done => return done.map(|()| read),
+        }
+        tries += 1;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// As [`messages`], once. `read` is the sequence of the last message passed.
+async fn read_messages(
+    streams: &Streams,
+    subject: &str,
+    read: &mut u64,
+    each: &mut impl FnMut(Message) -> Result<(), ClusterError>,
+) -> Result<(), ClusterError> {
+    const DOING: &str = "read a log";
     let stream = &streams.log;
-    let Some((_, end)) = streams.last(stream, &subject).await?.filter(|(_, end)| *end > after) else {
-        return Ok(after);
-    };
-    let deliver_policy = DeliverPolicy::ByStartSequence { start_sequence: after + 1 };
-    let config = OrderedConfig { filter_subject: subject, deliver_policy, ..OrderedConfig::default() };
-    let consumer = stream.create_consumer(config).await.map_err(ClusterError::engine(DOING))?;
-    let mut messages = consumer.messages().await.map_err(ClusterError::engine(DOING))?;
+    let Some((_, end)) = streams.last(stream, subject).await?.filter(|(_, end)| *end > *read) else { return Ok(()) };
+    let deliver_policy = DeliverPolicy::ByStartSequence { start_sequence: *read + 1 };
+    let config = OrderedConfig { filter_subject: subject.to_owned(), deliver_policy, ..OrderedConfig::default() };
+    let consumer = stream.create_consumer(config).await.map_err(ClusterError::nats(DOING))?;
+    let mut messages = consumer.messages().await.map_err(ClusterError::nats(DOING))?;
     // The messages are there, so a long silence means that the server is gone.
     while let Ok(Some(message)) = tokio::time::timeout(SILENCE, messages.next()).await {
-        let message = message.map_err(ClusterError::engine(DOING))?;
-        let sequence = message.info().map_err(ClusterError::engine(DOING))?.stream_sequence;
+        let message = message.map_err(ClusterError::nats(DOING))?;
+        let sequence = message.info().map_err(ClusterError::nats(DOING))?.stream_sequence;
         if let Some(partition) = message.subject.rsplit('.').next().and_then(|number| number.parse().ok()) {
             each(Message { sequence, partition, payload: message.payload.to_vec() })?;
         }
+        *read = sequence;
         if sequence >= end {
-            return Ok(sequence);
+            return Ok(());
         }
     }
-    Err(ClusterError::Engine { doing: DOING, reason: "a message did not come".to_owned() })
+    Err(ClusterError::Nats { doing: DOING, reason: "a message did not arrive".to_owned() })
 }
 
 /// Removes the messages of a partition's log before `through`. This one stays: the next append names it.
 pub(crate) async fn forget(streams: &Streams, partition: u32, through: u64) -> Result<(), ClusterError> {
     let purge = streams.log.purge().sequence(through).filter(streams.subject("log", partition));
-    purge.await.map(drop).map_err(ClusterError::engine("remove a log"))
+    purge.await.map(drop).map_err(ClusterError::nats("remove a log"))
 }
 
 #[cfg(test)]

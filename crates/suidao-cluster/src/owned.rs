@@ -22,8 +22,8 @@ pub(crate) struct Owned {
     /// It is closed as soon as nothing is in flight.
     pub leaving: bool,
     pub closing: bool,
-    /// Which time it is that this worker has it: a request of an earlier time may still come back.
-    pub time: u64,
+    /// How often this worker had taken a partition when it took this one: a request of an earlier time may still return.
+    pub generation: u64,
     /// Tickets that are not settled.
     pub tickets: usize,
     /// Requests in flight: tickets, and settled ones whose step is not durable.

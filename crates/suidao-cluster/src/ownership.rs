@@ -17,11 +17,11 @@ use crate::archive::SharedArchive;
 use crate::assignment::Assignment;
 use crate::checkpoints::{self, Mark};
 use crate::description::SharedCrawl;
-use crate::engine::SESSION;
 use crate::error::ClusterError;
 use crate::exchange::forget;
 use crate::leases;
 use crate::log::PartitionLog;
+use crate::nats::SESSION;
 use crate::rates::{LatestHarvest, Rates};
 use crate::session::members;
 use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
@@ -33,7 +33,7 @@ const STEADY: u32 = 4;
 /// Partitions restored at a time.
 const CLAIMS: usize = 8;
 
-/// What it tells its worker.
+/// Orders to the worker.
 pub(crate) enum Order {
     /// It owns this partition now.
     Take(Box<Restored>),
@@ -43,13 +43,13 @@ pub(crate) enum Order {
     Lost(u32),
     /// The expected value of the best URL of the other workers.
     Elsewhere(f32),
-    /// The partition may fetch so many pages in all.
+    /// The partition may fetch this many pages in all.
     Allow(u32, u64),
     End(End),
     Failed(ClusterError),
 }
 
-/// What the worker tells it.
+/// Reports of the worker.
 pub(crate) enum Report {
     /// The partition is closed.
     Closed(u32),
@@ -103,17 +103,17 @@ struct Memory {
     steady: u32,
     /// Since when sessions are missing that own a partition.
     absent: HashMap<String, Instant>,
-    /// Pages that each of its partitions may fetch in all, and how often it was told so since it was taken.
+    /// Pages that each of its partitions may fetch in all, and how often it was allowed more since it was taken.
     granted: BTreeMap<u32, u64>,
     allowed: BTreeMap<u32, u64>,
-    /// Sequences of the last deliveries removed from the engine.
+    /// Sequences of the last deliveries removed from the server.
     forgotten: BTreeMap<u32, u64>,
     published: u64,
     /// The last status in which nothing was left to do.
     rest: Option<ClusterStatus>,
     rates: Rates,
     harvest: LatestHarvest,
-    /// When the last turn ended that the engine answered.
+    /// When the last turn ended that the server answered.
     answered: Option<Instant>,
 }
 
@@ -135,8 +135,8 @@ impl Ownership {
                 },
                 _ = turns.tick() => match self.turn(&mut memory).await {
                     Ok(()) => {}
-                    // The engine is away: nothing is known, so nothing changes.
-                    Err(error @ ClusterError::Engine { .. }) => tracing::debug!("{error}"),
+                    // The server is away: nothing is known, so nothing changes.
+                    Err(error @ ClusterError::Nats { .. }) => tracing::debug!("{error}"),
                     Err(error) => {
                         // The receiver is gone only if the worker has ended.
                         let _ = self.orders.send(Order::Failed(error));
@@ -180,7 +180,7 @@ impl Ownership {
         self.lease(memory).await?;
         self.forget(memory).await?;
         self.publish(memory).await?;
-        self.look_for_the_end(memory).await
+        self.check_end(memory).await
     }
 
     /// Looks which partitions this worker still owns.
@@ -340,13 +340,13 @@ impl Ownership {
     }
 
     /// Ends the crawl if a goal is reached, or if nothing is left to do in two reports of every worker.
-    async fn look_for_the_end(&self, memory: &mut Memory) -> Result<(), ClusterError> {
+    async fn check_end(&self, memory: &mut Memory) -> Result<(), ClusterError> {
         let now = status::status(&self.shared).await?;
         if let Some(stop) = self.goal(&now, memory).await? {
             return status::set_end(&self.shared, End::Done(stop)).await;
         }
         self.order(Order::Elsewhere(now.best_elsewhere(&self.worker)));
-        let Some(stop) = now.rest() else {
+        let Some(stop) = now.nothing_left() else {
             memory.rest = None;
             return Ok(());
         };

@@ -1,4 +1,4 @@
-//! Messages of the log stream in files. A segment in the archive has what the engine no longer stores of a partition's log:
+//! Messages of the log stream in files. A segment in the archive has what the server no longer stores of a partition's log:
 //!
 //! ```text
 //! sequence u64, partition u32, length u32, xxh3 u64, bytes         a message, and so on
@@ -59,7 +59,7 @@ pub(crate) fn write(directory: &Path, after: u64, through: u64, messages: &[Mess
     Ok(path)
 }
 
-/// LogSegments and other files of messages, read in the order of the engine.
+/// Segments and other files of messages, read in the order of the server.
 #[derive(Default)]
 pub(crate) struct LogSegments {
     paths: Vec<PathBuf>,
@@ -110,7 +110,7 @@ impl LogSegments {
         Ok(())
     }
 
-    /// Passes each message once to `each`, in the order of the engine, those after `through` excepted.
+    /// Passes each message once to `each`, in the order of the server, those after `through` excepted.
     pub fn read<E: From<StoreError>>(
         mut self,
         through: u64,
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_read_once_in_the_order_of_the_engine() {
+    fn messages_are_read_once_in_the_order_of_the_server() {
         let root = tempfile::tempdir().unwrap();
         let (one, two) = (root.path().join("1"), root.path().join("2"));
         [&one, &two].iter().for_each(|directory| std::fs::create_dir(directory).unwrap());

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::engine::{NatsConnection, SESSION, Streams, subjects};
 use crate::error::ClusterError;
+use crate::nats::{NatsConnection, SESSION, Streams, subjects};
 
 /// Time between two heartbeats.
 const BEAT: Duration = Duration::from_millis(400);
@@ -28,7 +28,7 @@ pub(crate) struct Session {
 
 struct Beating {
     since: Instant,
-    /// When the last heartbeat that the engine has stored was sent, in milliseconds from `since`.
+    /// When the last heartbeat that the server has stored was sent, in milliseconds from `since`.
     sent: AtomicU64,
 }
 
@@ -107,7 +107,7 @@ async fn beat(streams: &Streams, id: &str, beating: &Beating) -> Result<(), Clus
     let sent = now().duration_since(beating.since);
     streams.publish(streams.subject("session", id), bytes::Bytes::new(), None, None).await.map_err(|failure| {
         let reason = failure.to_string();
-        ClusterError::Engine { doing: "store a heartbeat", reason }
+        ClusterError::Nats { doing: "store a heartbeat", reason }
     })?;
     beating.sent.store(u64::try_from(sent.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     Ok(())

@@ -132,7 +132,7 @@ impl ClusterStatus {
 
     /// Why nothing is left to do: no partition has anything to fetch, and no link waits. Reports may be outdated, so it
     /// is certain only if two consecutive reports of every worker agree.
-    pub(crate) fn rest(&self) -> Option<Stop> {
+    pub(crate) fn nothing_left(&self) -> Option<Stop> {
         if self.owned() < self.partitions as usize || self.waiting_links > 0 {
             return None;
         }
@@ -177,7 +177,7 @@ pub(crate) async fn status(shared: &SharedCrawl) -> Result<ClusterStatus, Cluste
         let alive = members.get(worker) == Some(&status.session);
         workers.insert(worker.to_owned(), WorkerStatus { alive, ..status });
     }
-    let links = streams.links.get_info().await.map_err(ClusterError::engine("read the state of a stream"))?;
+    let links = streams.links.get_info().await.map_err(ClusterError::nats("read the state of a stream"))?;
     Ok(ClusterStatus {
         name: streams.name.clone(),
         partitions: shared.description.partitions,

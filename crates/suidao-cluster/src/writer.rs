@@ -16,14 +16,14 @@ use tokio::task::JoinSet;
 use crate::archive::SharedArchive;
 use crate::checkpoints::{self, Saved};
 use crate::description::SharedCrawl;
-use crate::engine::Streams;
 use crate::error::ClusterError;
-use crate::exchange::{Delivery, deal_links, send};
+use crate::exchange::{Delivery, group_links, send};
 use crate::log::{AppendFailure, LogEntry, PartitionLog};
+use crate::nats::Streams;
 
 /// Most steps written together.
 const GROUP: usize = 256;
-/// Tries to reach the engine, a second apart, before the worker gives up.
+/// Tries to reach the server, a second apart, before the worker gives up.
 const TRIES: u32 = 120;
 
 /// A step of a partition.
@@ -124,7 +124,7 @@ impl Writer {
         }
         let leaving: Vec<SentLink> = steps.iter_mut().flat_map(|step| std::mem::take(&mut step.leaving)).collect();
         let entries = tokio::task::block_in_place(|| self.archive(steps))?;
-        self.send_links(&leaving).await.map_err(ClusterError::engine("store links"))?;
+        self.send_links(&leaving).await.map_err(ClusterError::nats("store links"))?;
         let streams = &self.shared.streams;
         let appends =
             self.logs.iter_mut().filter_map(|(partition, log)| Some((*partition, log, entries.get(partition)?)));
@@ -140,7 +140,7 @@ impl Writer {
                     fenced.push(partition);
                     Notice::Fenced(partition)
                 }
-                Err(AppendFailure::Failed(reason)) => return Err(ClusterError::engine("store the log")(reason)),
+                Err(AppendFailure::Failed(reason)) => return Err(ClusterError::nats("store the log")(reason)),
             };
             let _ = notices.send(notice);
         }
@@ -169,7 +169,7 @@ impl Writer {
 
     /// Sends links; all are stored on return.
     async fn send_links(&mut self, leaving: &[SentLink]) -> Result<(), String> {
-        let deliveries = deal_links(leaving, self.shared.description.partitions);
+        let deliveries = group_links(leaving, self.shared.description.partitions);
         self.sends += 1;
         let id = format!("{}-{}", self.session, self.sends);
         send_patiently(&self.shared.streams, &deliveries, &id).await
@@ -191,7 +191,7 @@ impl Writer {
     }
 }
 
-/// Appends an entry, however long the engine is away.
+/// Appends an entry, however long the server is away.
 async fn append(streams: &Streams, log: &mut PartitionLog, entry: &LogEntry) -> Result<(), AppendFailure> {
     for _ in 1..TRIES {
         match log.append(streams, entry).await {
@@ -203,7 +203,7 @@ async fn append(streams: &Streams, log: &mut PartitionLog, entry: &LogEntry) -> 
     log.append(streams, entry).await
 }
 
-/// Sends deliveries, however long the engine is away.
+/// Sends deliveries, however long the server is away.
 async fn send_patiently(streams: &Streams, deliveries: &[(u32, Delivery)], id: &str) -> Result<(), String> {
     for _ in 1..TRIES {
         match send(streams, deliveries, id).await {

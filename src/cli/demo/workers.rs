@@ -74,12 +74,12 @@ pub fn run(workers: usize, seed: u64, verbosity: Verbosity) -> Result<Exit> {
         archive: scratch.path().join("pages").to_string_lossy().into_owned(),
         created: live::now(),
     };
-    let engine = runtime.block_on(async {
-        let engine = NatsConnection::connect(&nats).await?;
-        cluster::create(&engine, &new, &world.seeds()).await?;
-        Ok::<_, cluster::ClusterError>(engine)
+    let connection = runtime.block_on(async {
+        let connection = NatsConnection::connect(&nats).await?;
+        cluster::create(&connection, &new, &world.seeds()).await?;
+        Ok::<_, cluster::ClusterError>(connection)
     })?;
-    let status = || runtime.block_on(cluster::status(&engine, NAME));
+    let status = || runtime.block_on(cluster::status(&connection, NAME));
     infoln!(verbosity, "{} crawl it ...", count(workers, "worker", "workers"));
     let mut running =
         (1..=workers).map(|number| worker(number, &nats, &web, scratch.path())).collect::<Result<Vec<_>>>()?;
@@ -102,7 +102,7 @@ pub fn run(workers: usize, seed: u64, verbosity: Verbosity) -> Result<Exit> {
         worker.0.wait()?;
     }
     let collected = CrawlDirectory::new(scratch.path().join("collected"));
-    runtime.block_on(async { cluster::collect(&SharedCrawl::open(&engine, NAME).await?, &collected).await })?;
+    runtime.block_on(async { cluster::collect(&SharedCrawl::open(&connection, NAME).await?, &collected).await })?;
     let found = pages(&collected)?;
     outln!("{}", table(&expected, &found, &web.log()[asked..], takeover));
     Ok(if found == expected { Exit::Done } else { Exit::Incomplete })

@@ -1,4 +1,4 @@
-//! The engine: a NATS server with JetStream. A crawl NAME has four streams, which one name and one prefix identify:
+//! The NATS server, with JetStream. A crawl NAME has four streams, which one name and one prefix identify:
 //!
 //! | stream | subjects | keeps |
 //! |---|---|---|
@@ -26,7 +26,7 @@ pub(crate) const SESSION: Duration = Duration::from_secs(2);
 /// How long the server may take to answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// A connection to the engine.
+/// A connection to the server.
 #[derive(Clone)]
 pub struct NatsConnection {
     context: Context,
@@ -36,7 +36,7 @@ pub struct NatsConnection {
 /// The streams of a crawl.
 #[derive(Clone)]
 pub(crate) struct Streams {
-    pub engine: NatsConnection,
+    pub connection: NatsConnection,
     pub name: String,
     pub state: Stream,
     pub sessions: Stream,
@@ -67,13 +67,13 @@ impl NatsConnection {
             return Err(ClusterError::TooOld { urls, found });
         }
         let context = jetstream::new(client);
-        let engine = Self { context, urls };
+        let connection = Self { context, urls };
         // Any stream will do; the account's limits are in a form that 2.9 does not have.
-        match engine.find("none", "state").await {
-            Ok(_) => Ok(engine),
+        match connection.find("none", "state").await {
+            Ok(_) => Ok(connection),
             Err(error) => {
                 tracing::debug!("{error}");
-                Err(ClusterError::NoJetStream { urls: engine.urls })
+                Err(ClusterError::NoJetStream { urls: connection.urls })
             }
         }
     }
@@ -88,7 +88,7 @@ impl NatsConnection {
         self.context.client().max_payload()
     }
 
-    /// Creates the streams of a crawl; each message is stored on so many servers.
+    /// Creates the streams of a crawl; each message is stored on `replicas` servers.
     pub(crate) async fn create(&self, name: &str, replicas: usize) -> Result<Streams, ClusterError> {
         if self.find(name, "state").await?.is_some() {
             return Err(ClusterError::Exists(name.to_owned()));
@@ -119,7 +119,7 @@ impl NatsConnection {
                 {
                     ClusterError::Replicas(replicas)
                 }
-                _ => ClusterError::engine("create a stream")(error),
+                _ => ClusterError::nats("create a stream")(error),
             })
         };
         Ok(Streams {
@@ -128,7 +128,7 @@ impl NatsConnection {
             links: create(plain("links")).await?,
             // The last: with it the crawl exists.
             state: create(last(plain("state"))).await?,
-            engine: self.clone(),
+            connection: self.clone(),
             name: name.to_owned(),
         })
     }
@@ -136,7 +136,7 @@ impl NatsConnection {
     /// The streams of a crawl.
     ///
     /// # Errors
-    /// [`ClusterError::Missing`], [`ClusterError::Engine`].
+    /// [`ClusterError::Missing`], [`ClusterError::Nats`].
     pub(crate) async fn open(&self, name: &str) -> Result<Streams, ClusterError> {
         let missing = || ClusterError::Missing(name.to_owned());
         let [state, sessions, log, links] = PARTS.map(|part| self.find(name, part));
@@ -145,7 +145,7 @@ impl NatsConnection {
             sessions: sessions.await?.ok_or_else(missing)?,
             log: log.await?.ok_or_else(missing)?,
             links: links.await?.ok_or_else(missing)?,
-            engine: self.clone(),
+            connection: self.clone(),
             name: name.to_owned(),
         })
     }
@@ -155,7 +155,7 @@ impl NatsConnection {
             Ok(stream) => Ok(Some(stream)),
             Err(error) => match error.kind() {
                 GetStreamErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND => Ok(None),
-                _ => Err(ClusterError::engine("open a stream")(error)),
+                _ => Err(ClusterError::nats("open a stream")(error)),
             },
         }
     }
@@ -165,7 +165,7 @@ impl NatsConnection {
         for part in PARTS {
             if self.find(name, part).await?.is_some() {
                 let deleted = self.context.delete_stream(stream_name(name, part)).await;
-                deleted.map_err(ClusterError::engine("delete a stream"))?;
+                deleted.map_err(ClusterError::nats("delete a stream"))?;
             }
         }
         Ok(())
@@ -207,7 +207,7 @@ impl Streams {
         if let Some(after) = after {
             message = message.expected_last_subject_sequence(after);
         }
-        let sent = self.engine.context.send_publish(subject, message).await;
+        let sent = self.connection.context.send_publish(subject, message).await;
         let stored = match sent {
             Ok(stored) => tokio::time::timeout(ANSWER, stored).await,
             Err(error) => return Err(PublishFailure::Failed(error.to_string())),
@@ -245,19 +245,19 @@ impl Streams {
     /// Writes the value of a key if its revision is still `after` (0: it has none). Returns the new revision, or none if
     /// someone else was faster.
     pub async fn write(&self, key: &str, value: &impl Serialize, after: u64) -> Result<Option<u64>, ClusterError> {
-        let payload = serde_json::to_vec(value).map_err(ClusterError::engine("encode a value"))?;
+        let payload = serde_json::to_vec(value).map_err(ClusterError::nats("encode a value"))?;
         match self.publish(self.subject("state", key), payload.into(), None, Some(after)).await {
             Ok(revision) => Ok(Some(revision)),
             Err(PublishFailure::Outrun) => Ok(None),
-            Err(PublishFailure::Failed(reason)) => Err(ClusterError::Engine { doing: "store a value", reason }),
+            Err(PublishFailure::Failed(reason)) => Err(ClusterError::Nats { doing: "store a value", reason }),
         }
     }
 
     /// Writes the value of a key, whatever it was.
     pub async fn put(&self, key: &str, value: &impl Serialize) -> Result<(), ClusterError> {
-        let payload = serde_json::to_vec(value).map_err(ClusterError::engine("encode a value"))?;
+        let payload = serde_json::to_vec(value).map_err(ClusterError::nats("encode a value"))?;
         let stored = self.publish(self.subject("state", key), payload.into(), None, None).await;
-        stored.map(drop).map_err(ClusterError::engine("store a value"))
+        stored.map(drop).map_err(ClusterError::nats("store a value"))
     }
 
     /// The last message of a subject and its sequence.
@@ -265,7 +265,7 @@ impl Streams {
         match stream.get_last_raw_message_by_subject(subject).await {
             Ok(message) => Ok(Some((message.payload, message.sequence))),
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
-            Err(error) => Err(ClusterError::engine("read a message")(error)),
+            Err(error) => Err(ClusterError::nats("read a message")(error)),
         }
     }
 }
@@ -273,7 +273,7 @@ impl Streams {
 /// The rest of the subjects of a stream that match a prefix and a pattern, in one request.
 pub(crate) async fn subjects(stream: &Stream, prefix: &str, pattern: &str) -> Result<Vec<String>, ClusterError> {
     const DOING: &str = "list subjects";
-    let found = stream.info_with_subjects(format!("{prefix}{pattern}")).await.map_err(ClusterError::engine(DOING))?;
-    let found: Vec<(String, usize)> = found.try_collect().await.map_err(ClusterError::engine(DOING))?;
+    let found = stream.info_with_subjects(format!("{prefix}{pattern}")).await.map_err(ClusterError::nats(DOING))?;
+    let found: Vec<(String, usize)> = found.try_collect().await.map_err(ClusterError::nats(DOING))?;
     Ok(found.iter().filter_map(|(subject, _)| subject.strip_prefix(prefix).map(str::to_owned)).collect())
 }
