@@ -3,17 +3,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use suidao::cluster::{
     self, ClusterStatus, End, NatsConnection, NewCrawl, PartitionStatus, SharedCrawl, WorkerJob, WorkerNews,
     WorkerReport,
 };
+use suidao::config;
 use suidao::html::{count, thousands};
 use suidao::model::Stop;
+use suidao::status::serve_cluster;
 use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
+use tokio::net::TcpListener;
 
 use super::crawl::interrupted;
 use super::names::one_of;
@@ -41,8 +44,8 @@ enum ClusterVerb {
     )]
     Create(Box<CreateArgs>),
     /// Show workers, partitions and counts
-    #[command(after_help = "Example: suidao cluster status ml")]
-    Status(NamedArgs),
+    #[command(after_help = "Example: suidao cluster status ml --listen 9090")]
+    Status(StatusArgs),
     /// Write a crawl directory from the pages and logs of all workers, for export, search and reports
     #[command(after_help = "Example: suidao cluster collect ml -o ml")]
     Collect(CollectArgs),
@@ -66,6 +69,15 @@ struct NamedArgs {
     /// Print the result as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
+}
+
+#[derive(Args)]
+struct StatusArgs {
+    #[command(flatten)]
+    crawl: NamedArgs,
+    /// Serve the status as a web page on this address, for example 127.0.0.1:9090; a port alone means 127.0.0.1
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "json", help_heading = "Network")]
+    listen: Option<String>,
 }
 
 #[derive(Args)]
@@ -148,7 +160,8 @@ pub struct WorkerArgs {
 pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
     match &args.verb {
         ClusterVerb::Create(args) => create(args, verbosity),
-        ClusterVerb::Status(args) => {
+        ClusterVerb::Status(StatusArgs { crawl: args, listen: Some(listen) }) => serve_status(args, listen, verbosity),
+        ClusterVerb::Status(StatusArgs { crawl: args, listen: None }) => {
             let status = on(args, async |nats| cluster::status(nats, &args.name).await)?;
             if args.json {
                 outln!("{}", serde_json::to_string_pretty(&status)?);
@@ -277,6 +290,27 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
         Some(End::Stopped) => Exit::Incomplete,
         Some(End::Done(Stop::RequestLimit | Stop::OnlyUnreachable)) => Exit::Incomplete,
         Some(End::Done(_)) => Exit::Done,
+    })
+}
+
+/// Serves the status page until Ctrl-C.
+fn serve_status(args: &NamedArgs, listen: &str, verbosity: Verbosity) -> Result<Exit> {
+    let address = config::address(listen)
+        .with_context(|| format!("--listen {listen}: expected an address such as 127.0.0.1:9090, or a port"))?;
+    block_on(async {
+        let nats = NatsConnection::connect(&args.nats.nats).await?;
+        cluster::status(&nats, &args.name).await?;
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address}; choose another address with --listen"))?;
+        infoln!(verbosity, "http://{}/\nPress Ctrl-C to stop.", listener.local_addr()?);
+        let name = args.name.clone();
+        let read = move || {
+            let (nats, name) = (nats.clone(), name.clone());
+            async move { cluster::status(&nats, &name).await }
+        };
+        serve_cluster(listener, Vec::new(), read, interrupted()).await;
+        Ok(Exit::Done)
     })
 }
 

@@ -398,6 +398,23 @@ fn reading_verbs_take_a_crawl_of_a_cluster() {
 }
 
 #[test]
+fn the_status_page_shows_workers_and_partitions() {
+    let Some(cluster) = Cluster::new(finite(), 0) else { return };
+    cluster.create("page", &["--max-pages", "60"]);
+    cluster.worker("page", "w1").end().expect(0);
+    let address = format!("127.0.0.1:{}", unused_port());
+    let mut server = Running::start(cluster.command(&["cluster", "status", "page", "--listen", &address]));
+    assert!(server.until(|| TcpStream::connect(&address).is_ok()), "it has ended");
+    let page = crate::support::ask(&address, "GET", "/", &address, "Accept-Language: zh\r\n");
+    assert_eq!(page.status, 200);
+    assert!(page.body.contains("w1") && page.body.contains("工作进程") && page.body.contains("60"), "{}", page.body);
+    assert_eq!(crate::support::ask(&address, "GET", "/", "other.example", "").status, 421);
+    server.signal("INT");
+    server.end().expect(0);
+    fails(cluster.command(&["cluster", "status", "page", "--listen", "nowhere"]), "expected an address");
+}
+
+#[test]
 fn goals_of_time_and_harvest_are_those_of_the_whole_crawl() {
     let Some(cluster) = Cluster::new(finite(), 50) else { return };
     cluster.create("time", &["--stop-when", "minutes=0.05"]);

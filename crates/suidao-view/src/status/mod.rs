@@ -3,6 +3,7 @@
 //! Text of pages is hostile, as on the search page: it is escaped, and a content security policy lets the browser load
 //! and run nothing. Only addresses, localhost and given names are accepted as host (DNS rebinding).
 
+mod cluster;
 mod metrics;
 mod page;
 
@@ -122,9 +123,20 @@ pub fn serve(
     Ok(StatusServer { address, stop: Some(stop) })
 }
 
+pub use cluster::serve_cluster;
+
 async fn respond(site: Arc<Site>, head: Parts) -> Response<Body> {
+    guarded(&head, &site.names, async |path, query, lang| site.get(path, query, lang).await).await
+}
+
+/// Answers a request to a host of ours by path, query and language, and refuses others.
+async fn guarded(
+    head: &Parts,
+    names: &[String],
+    answer: impl AsyncFnOnce(&str, &str, Lang) -> Reply,
+) -> Response<Body> {
     let host = field(&head.headers, "host");
-    let reply = if !is_ours(host, &site.names) {
+    let reply = if !is_ours(host, names) {
         let result = "unknown host name; use the address, localhost, or a name in status.names";
         Reply::text(421, result)
     } else if head.method != Method::GET && head.method != Method::HEAD {
@@ -133,7 +145,7 @@ async fn respond(site: Arc<Site>, head: Parts) -> Response<Body> {
         Reply::text(403, "request from another site blocked; open this link from the status page")
     } else {
         let lang = Lang::preferred(field(&head.headers, "accept-language"));
-        site.get(head.uri.path(), head.uri.query().unwrap_or_default(), lang).await
+        answer(head.uri.path(), head.uri.query().unwrap_or_default(), lang).await
     };
     let mut response = Response::new(Body::from(reply.body));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
