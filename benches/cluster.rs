@@ -12,6 +12,7 @@
 #![allow(missing_docs)] // a bench is not a library
 #![allow(clippy::disallowed_methods)] // it measures real time
 
+use std::collections::HashSet;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 use suidao::cluster::{self, ClusterStatus, NatsConnection, NewCrawl};
 use suidao::config::Config;
 use suidao::live;
+use suidao::model::CrawlUrl;
 use suidao::recorded;
 use suidao::world::{Proxied, ServerOptions, SyntheticWeb, WebServer, WebSpec};
 
@@ -100,11 +102,15 @@ impl Bench {
             archive: files.path().join("pages").to_string_lossy().into_owned(),
             created: live::now(),
         };
+        // One page of each host: all can be asked from the beginning.
+        let mut seen = HashSet::new();
+        let seeds: Vec<CrawlUrl> =
+            world.pages().map(|(url, _)| url).filter(|url| seen.insert(url.host().to_owned())).collect();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads start");
         let url = format!("nats://127.0.0.1:{port}");
         let connection = runtime.block_on(async {
             let connection = NatsConnection::connect(&url).await.expect("the server answers");
-            cluster::create(&connection, &new, &world.seeds()).await.expect("the crawl is created");
+            cluster::create(&connection, &new, &seeds).await.expect("the crawl is created");
             connection
         });
         Self { files, web, nats, url, runtime, connection }
