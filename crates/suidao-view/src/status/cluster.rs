@@ -51,7 +51,7 @@ fn page(status: &ClusterStatus, lang: Lang) -> String {
     let figures = [
         (text("pages-per-second", 0), rate(|worker| worker.pages_per_second), text("of-all-workers", 0)),
         (
-            text("harvest-rate", 0),
+            text("share-relevant", 0),
             per_cent(total.relevant as f64, total.pages as f64),
             text("relevant-n", total.relevant),
         ),
