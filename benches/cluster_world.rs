@@ -1,14 +1,14 @@
-//! A cluster in virtual time, without a server: a generated web of a million pages on 10,000 hosts, 256 partitions, 1 to 64
-//! workers with 64 requests in flight each. A host is asked once a second, and answers after 500 ms. Links between
-//! partitions arrive at once. In the last row one of 8 workers is killed every 30 s and another joins: a moved partition
-//! is without a worker for 5 s, and what it had in flight is requested again.
+//! A cluster in virtual time, without a server: a generated web of a million pages on 10,000 hosts, 256 partitions, 1
+//! to 64 workers with 64 requests in flight each. A host is asked once a second, and answers after 500 ms. Links
+//! between partitions arrive at once. In the last row one of 8 workers is killed every 30 s and another joins: a moved
+//! partition is without a worker for 5 s, and what it had in flight is requested again.
 //!
 //! ```text
 //! cargo bench --bench cluster_world
 //! ```
 //!
-//! `SUIDAO_PAGES` (20000) to fetch. Speed is in pages per virtual second; imbalance is the pages of the busiest worker over
-//! the mean.
+//! `SUIDAO_PAGES` (20000) to fetch. Speed is in pages per virtual second; imbalance is the pages of the busiest worker
+//! over the mean.
 
 #![allow(missing_docs)] // a bench is not a library
 
