@@ -23,7 +23,7 @@ use crate::nats::Streams;
 
 /// Maximum number of steps written together.
 const GROUP: usize = 256;
-/// Tries to reach the server, a second apart, before the worker gives up.
+/// Tries to reach the server before the worker gives up: each takes up to 5 s, with a second in between.
 const TRIES: u32 = 120;
 
 /// A step of a partition.
