@@ -1,5 +1,6 @@
-//! Share of the partitions that move when a worker joins: by rendezvous hashing with bounded loads, as the cluster does;
-//! by the number of the partition modulo the number of workers; and the least possible, the share of the new worker.
+//! Share of the partitions that move when a worker joins: by rendezvous hashing with bounded loads, as the cluster
+//! does; by the number of the partition modulo the number of workers; and the least possible, the share of the new
+//! worker.
 //!
 //! ```sh
 //! cargo bench --bench assignment

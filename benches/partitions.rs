@@ -1,7 +1,7 @@
-//! What it costs to cut a crawl into partitions, without a server: relevant pages after 500, 1,000 and 2,000 pages, as a
-//! share of one machine's, and the links that leave a partition, on the tasks of `benches/tasks.py`. Each partition is a
-//! machine that learns by itself. The partition with the best URL goes next; one request in flight, of 100 ms of virtual
-//! time. Shares are of sums over the tasks.
+//! What it costs to cut a crawl into partitions, without a server: relevant pages after 500, 1,000 and 2,000 pages, as
+//! a share of one machine's, and the links that leave a partition, on the tasks of `benches/tasks.py`. Each partition
+//! is a machine that learns by itself. The partition with the best URL goes next; one request in flight, of 100 ms of
+//! virtual time. Shares are of sums over the tasks.
 //!
 //! ```text
 //! cargo bench --bench partitions -- TASKS/web.toml TASKS/web2.toml

@@ -1,9 +1,9 @@
 //! What `crawl.spend` trades: pages against time, on the tasks of `benches/tasks.py`.
 //!
 //! For each theta, over the tasks of each plan: relevant pages after 500, 1,000 and 2,000 pages as a share of one
-//! request in flight without waits; relevant pages by the time at which theta 0 has fetched as many pages, as a share of
-//! theta 0; the pages fetched by then, as such a share; the time to as many pages as a multiple of theta 0's; the longest
-//! time without a page. Shares are of sums over the tasks. Virtual time: each request takes 100 ms.
+//! request in flight without waits; relevant pages by the time at which theta 0 has fetched as many pages, as a share
+//! of theta 0; the pages fetched by then, as such a share; the time to as many pages as a multiple of theta 0's; the
+//! longest time without a page. Shares are of sums over the tasks. Virtual time: each request takes 100 ms.
 //!
 //! ```text
 //! cargo bench --bench spend -- TASKS/web.toml TASKS/web2.toml

@@ -1,7 +1,7 @@
 //! Random input for every parser of outside data: all bytes must be accepted without a panic.
 //!
-//! Pages have such tests in `read/`; cookies, robots.txt and addresses in their files. `SUIDAO_FUZZ_CASES` is the number
-//! of cases each, by default 100.
+//! Pages have such tests in `read/`; cookies, robots.txt and addresses in their files. `SUIDAO_FUZZ_CASES` is the
+//! number of cases each, by default 100.
 
 use std::io::Write as _;
 

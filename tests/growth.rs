@@ -2,8 +2,9 @@
 //!
 //! Each case is a piece that is repeated, alone or between others, and read at two lengths, one eight times the other.
 //! Time is the thread's own, so that other programs do not count; memory is the peak of allocations. A quadratic step
-//! shows as 64 times the time; the bound is 24 times, except for what is too short to be measured. A case over the bound
-//! is measured again, and the minimum counts. `SUIDAO_FUZZ_CASES` is the number of random cases of each kind of input.
+//! shows as 64 times the time; the bound is 24 times, except for what is too short to be measured. A case over the
+//! bound is measured again, and the minimum counts. `SUIDAO_FUZZ_CASES` is the number of random cases of each kind of
+//! input.
 #![allow(clippy::unwrap_used)] // for tests
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -93,7 +93,8 @@ struct CreateArgs {
     /// File of seed URLs, one per line
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     seeds: Option<PathBuf>,
-    /// Directory for the pages, at the same path on all machines, or s3://BUCKET/FOLDER (keys and endpoint: AWS_* variables)
+    /// Directory for the pages, at the same path on all machines, or s3://BUCKET/FOLDER (keys and endpoint: AWS_*
+    /// variables)
     #[arg(long, value_name = "DIR|URL", help_heading = "Output")]
     archive: String,
     /// Partitions, 1 to 65536; fixed for the life of the crawl, and the most workers that it can use

@@ -18,8 +18,8 @@ pub fn index_directory(directory: &Path) -> PathBuf {
     directory.join("index")
 }
 
-/// The index of the crawl in `directory`, built or rebuilt if pages were fetched since. While another process does that,
-/// the existing one is used, or its end awaited.
+/// The index of the crawl in `directory`, built or rebuilt if pages were fetched since. While another process does
+/// that, the existing one is used, or its end awaited.
 ///
 /// `rules` are extraction rules to index with; without them those of the existing index are used again.
 pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> Result<Index> {
@@ -41,8 +41,8 @@ pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> 
     if read_only {
         (path, temporary) = elsewhere(&store, directory)?;
     }
-    // One process updates at a time. The lock is on the directory, so that it leaves nothing behind; where directories do
-    // not open as files, the last index to be finished stays.
+    // One process updates at a time. The lock is on the directory, so that it leaves nothing behind; where directories
+    // do not open as files, the last index to be finished stays.
     let turn = File::open(path.parent().unwrap_or(directory)).ok();
     if let Some(turn) = &turn
         && let Err(TryLockError::WouldBlock) = turn.try_lock()

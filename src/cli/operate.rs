@@ -27,8 +27,8 @@ pub struct GoalsArgs {
     /// no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub max_requests: Option<u64>,
-    /// Stop when a condition is met: pages=N, relevant=N, bytes=2GB, minutes=N (of this run) or harvest<0.05/1000
-    /// (fewer than 5% of the last 1000 pages are relevant); may be repeated
+    /// Stop when a condition is met: pages=N, relevant=N, bytes=2GB, minutes=N (of this run; of a cluster, in all) or
+    /// harvest<0.05/1000 (fewer than 5% of the last 1000 pages are relevant); may be repeated
     #[arg(long = "stop-when", value_name = "CONDITION", help_heading = "Limits")]
     pub stop_when: Vec<String>,
 }

@@ -19,8 +19,8 @@ use super::{Exit, Verbosity, inputs, report};
 
 /// Judge the stored pages of a crawl by another lexicon or page threshold; nothing is fetched.
 ///
-/// Exports, search, reports and the resumed crawl use the new scores. Links keep the scores that they had when their page
-/// was fetched.
+/// Exports, search, reports and the resumed crawl use the new scores. Links keep the scores that they had when their
+/// page was fetched.
 #[derive(Args)]
 #[command(after_help = "Example: suidao rescore ml -m ml2.toml")]
 pub struct RescoreArgs {
@@ -29,7 +29,8 @@ pub struct RescoreArgs {
     /// Lexicon [default: the copy in the crawl directory]
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
-    /// Minimum relevance of an on-topic page, 0 to 1 [default: that of the crawl's configuration, or else of the lexicon]
+    /// Minimum relevance of an on-topic page, 0 to 1 [default: that of the crawl's configuration, or else of the
+    /// lexicon]
     #[arg(long, value_name = "X", value_parser = between(0.0, 1.0), help_heading = "Input")]
     page_threshold: Option<f64>,
     /// Print the result as JSON

@@ -9,7 +9,7 @@ use suidao::cluster::{self, NatsConnection, SharedCrawl};
 use suidao::store::CrawlDirectory;
 use tempfile::TempDir;
 
-/// What stands before the name of a crawl on a NATS server.
+/// Prefix of the name of a crawl on a NATS server.
 pub const CLUSTER: &str = "cluster:";
 
 /// The crawl that a verb reads.
@@ -24,7 +24,8 @@ pub struct CrawlSourceArgs {
 /// The server of a cluster.
 #[derive(Args, Clone, Debug)]
 pub struct NatsArgs {
-    /// NATS servers, separated by commas, or a file of a context of the nats command (.json) with user, password or certificates
+    /// URLs of NATS servers, separated by commas, or a context file of the nats command (.json) with login and
+    /// certificates
     #[arg(
         long,
         value_name = "URL",
@@ -72,7 +73,7 @@ impl CrawlSource {
         CrawlDirectory::new(self.path())
     }
 
-    /// The name of a crawl on a NATS server. Nothing may be kept in its directory, which is removed afterwards.
+    /// The name of a crawl on a NATS server. Its directory is temporary.
     pub fn cluster(&self) -> Option<&str> {
         self.given.cluster()
     }
@@ -84,7 +85,7 @@ impl fmt::Display for CrawlSource {
     }
 }
 
-/// Runs what waits for a NATS server.
+/// Runs a future that uses a NATS server.
 pub fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(work)
 }

@@ -1,5 +1,5 @@
-//! Faults between workers and their engine: cut connections, lost servers and disks, clocks that jump. Nothing is lost, and
-//! no host is asked too often.
+//! Faults between workers and their engine: cut connections, lost servers and disks, clocks that jump. Nothing is lost,
+//! and no host is asked too often.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};

@@ -1,5 +1,5 @@
-//! Search on the command line and over HTTP: equal answers, valid pages, text of pages never taken as markup, and a check
-//! in a real browser if there is one.
+//! Search on the command line and over HTTP: equal answers, valid pages, text of pages never taken as markup, and a
+//! check in a real browser if there is one.
 
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Real forum software: FlaskBB, django-machina and Spirit with generated Chinese threads, each on a loopback port of its
-//! own and ended with its test.
+//! Real forum software: FlaskBB, django-machina and Spirit with generated Chinese threads, each on a loopback port of
+//! its own and ended with its test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -108,8 +108,8 @@ impl Forum {
         ids
     }
 
-    /// The purpose of these requests: every page once, regardless of its address; other pages and repeated ones are wasted.
-    /// Redirects and robots.txt are left out.
+    /// The purpose of these requests: every page once, regardless of its address; other pages and repeated ones are
+    /// wasted. Redirects and robots.txt are left out.
     fn fetched(&self, requests: &[(CrawlUrl, u16)]) -> Fetched {
         let (boards, threads, home) = (self.ids("boards"), self.ids("threads"), self.home());
         let mut fetched = Fetched::default();

@@ -1,5 +1,6 @@
 //! Text of pages, servers, files and arguments is only text on a terminal and in lists for people. A hostile web is
-//! crawled, every verb in `--help` is run on it, and all output is searched. A verb that is not run here fails the test.
+//! crawled, every verb in `--help` is run on it, and all output is searched. A verb that is not run here fails the
+//! test.
 #![cfg(unix)] // files with such names
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! All dependencies comply with deny.toml: licences, versions, sources. cargo-deny checks more platforms, and advisories;
-//! this test needs no tool and no network.
+//! All dependencies comply with deny.toml: licences, versions, sources. cargo-deny checks more platforms, and
+//! advisories; this test needs no tool and no network.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -82,7 +82,8 @@ fn dependencies_are_those_that_deny_toml_allows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let rules: toml::Table = toml::from_str(&std::fs::read_to_string(root.join("deny.toml")).unwrap()).unwrap();
     let list = |part: &str, name: &str| rules[part][name].as_array().unwrap().clone();
-    // Of the default members: suidao-spider brings what spider needs. Unlike `cargo metadata` it omits what no feature needs.
+    // Of the default members: suidao-spider brings what spider needs. Unlike `cargo metadata` it omits what no feature
+    // needs.
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root).args(["tree", "--locked", "--offline", "--edges", "normal,build,dev"]);
     command.args(["--prefix", "none", "--format", "{p}|{l}"]);

@@ -1,6 +1,6 @@
-//! A web server that misbehaves in named ways, one host each, `http://NAME.test/`, reached through it as a proxy. Written
-//! on raw TCP, because no library sends this. Besides its front page, which misbehaves, every such host has a good page,
-//! `/good`, and no robots.txt, unless that misbehaves.
+//! A web server that misbehaves in named ways, one host each, `http://NAME.test/`, reached through it as a proxy.
+//! Written on raw TCP, because no library sends this. Besides its front page, which misbehaves, every such host has a
+//! good page, `/good`, and no robots.txt, unless that misbehaves.
 
 #![allow(dead_code)] // each test binary uses a part
 

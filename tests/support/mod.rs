@@ -1,5 +1,5 @@
-//! A stage for whole-program tests: a generated web on loopback, a lexicon and seeds on disk, and the program run against
-//! them. Every process has a time limit and is ended by its own handle, also when a test panics.
+//! A stage for whole-program tests: a generated web on loopback, a lexicon and seeds on disk, and the program run
+//! against them. Every process has a time limit and is ended by its own handle, also when a test panics.
 
 #![allow(dead_code)] // each test binary uses a part
 

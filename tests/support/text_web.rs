@@ -17,9 +17,8 @@ use suidao::replay::Web;
 /// http://b.test/           timeout               or dns, connect, broken
 /// ```
 ///
-/// The text of a page is about sports (`on`) or about something else (`off`), and different for every URL. A link's anchor may
-/// be left out.
-/// `#` starts a comment at the start of a line or after white space.
+/// The text of a page is about sports (`on`) or about something else (`off`), and different for every URL. A link's
+/// anchor may be left out. `#` starts a comment at the start of a line or after white space.
 #[derive(Clone, Debug)]
 pub struct TextWeb {
     answers: BTreeMap<CrawlUrl, Result<Fetched, Failure>>,

@@ -1,5 +1,5 @@
-//! External programs for some tests. `tests/tools.sh` installs them into target/tools, except the browser; some may be on
-//! the path. If one is missing its tests print a line and pass; with SUIDAO_CI set they fail.
+//! External programs for some tests. `tests/tools.sh` installs them into target/tools, except the browser; some may be
+//! on the path. If one is missing its tests print a line and pass; with SUIDAO_CI set they fail.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::error::ClusterError;
 
-/// What begins the URL of a bucket.
+/// Scheme of the URL of a bucket.
 const BUCKET: &str = "s3://";
 /// Bytes read and sent at a time.
 const PORTION: usize = 1 << 20;
@@ -42,8 +42,8 @@ pub fn is_bucket(archive: &str) -> bool {
 }
 
 impl SharedArchive {
-    /// The archive of this name, and with a bucket a directory for the files of this machine. Keys and endpoint of a bucket
-    /// are in the variables `AWS_*` of all programs for S3.
+    /// Opens an archive; with a bucket, `files` is the directory for the files of this machine. Keys and endpoint of a
+    /// bucket are in the usual variables `AWS_*`.
     pub fn new(archive: &str, files: &Path) -> Result<Self, ClusterError> {
         if !is_bucket(archive) {
             return Ok(Self { local: PathBuf::from(archive), bucket: None });
@@ -63,14 +63,14 @@ impl SharedArchive {
         &self.local
     }
 
-    /// Whether it can be written: a bucket is asked.
+    /// Checks that a bucket answers. A directory is checked when its first file is written.
     pub async fn check(&self) -> Result<(), ClusterError> {
         let Some(bucket) = &self.bucket else { return Ok(()) };
         let listed = bucket.store.list(Some(&bucket.prefix)).next().await.transpose();
         listed.map(drop).map_err(bucket.failed("be listed"))
     }
 
-    /// Uploads a file, whose name does not change.
+    /// Uploads a file under its own name.
     pub async fn upload(&self, file: &Path) -> Result<(), ClusterError> {
         self.upload_as(file, file).await
     }
@@ -92,7 +92,7 @@ impl SharedArchive {
         to.shutdown().await.map_err(bucket.failed("store a file"))
     }
 
-    /// Uploads the WARC files that this machine has finished, and removes them here. Those of `session` may be open.
+    /// Uploads the complete WARC files of this machine, and removes them here. `session` still writes to its open ones.
     pub async fn upload_finished(&self, session: Option<&str>) -> Result<(), ClusterError> {
         if self.bucket.is_none() {
             return Ok(());
@@ -102,7 +102,7 @@ impl SharedArchive {
             for file in list(&folder.join("pages"))? {
                 let is_open = file.extension().is_some_and(|ending| ending == OPEN);
                 if !(is_open && is_live) {
-                    // A worker that was killed left an open one, whose end may be cut.
+                    // A killed worker left its last file open, perhaps with an incomplete end.
                     let name = if is_open { file.with_extension("") } else { file.clone() };
                     self.upload_as(&file, &name).await?;
                     std::fs::remove_file(&file).map_err(StoreError::io(&file, "remove it"))?;
@@ -112,10 +112,10 @@ impl SharedArchive {
         Ok(())
     }
 
-    /// Downloads a file unless it is here; `anew`: even then. It may be missing in the bucket too.
-    pub async fn download(&self, file: &Path, anew: bool) -> Result<(), ClusterError> {
+    /// Downloads a file unless it is here; with `overwrite`, in any case. It may be missing in the bucket too.
+    pub async fn download(&self, file: &Path, overwrite: bool) -> Result<(), ClusterError> {
         let Some(bucket) = &self.bucket else { return Ok(()) };
-        if file.exists() && !anew {
+        if file.exists() && !overwrite {
             return Ok(());
         }
         let from = bucket.path(file.strip_prefix(&self.local).unwrap_or(file));
@@ -134,7 +134,7 @@ impl SharedArchive {
         Ok(())
     }
 
-    /// Downloads the files of a folder that are not here, not those of folders in it.
+    /// Downloads the files of a folder that are not here, without subfolders.
     pub async fn download_folder(&self, folder: &Path) -> Result<(), ClusterError> {
         let Some(bucket) = &self.bucket else { return Ok(()) };
         let prefix = bucket.path(folder.strip_prefix(&self.local).unwrap_or(folder));

@@ -1,12 +1,13 @@
-//! Checkpoints of partitions. The log stream keeps what came after the last one; what came before moves to the archive, so
-//! neither the disk of the server nor the time of a takeover grows with the crawl. In `LOGS/PARTITION`, LOGS being the directory
-//! of the crawl's logs in the archive:
+//! Checkpoints of partitions. The log stream keeps the messages after the last one, earlier ones move to the archive,
+//! so neither the disk of the server nor the time of a takeover grows with the crawl. A partition has the directory
+//! `NAME-TIME.logs/PARTITION` in the archive:
 //!
 //! - `state/checkpoint`: the machine after a message of the log;
 //! - `SEQUENCE-SEQUENCE.segment`: the messages after the previous checkpoint up to this one.
 //!
-//! Order: segment, checkpoint, mark on the server, removal from the log stream. A crash between any two loses nothing: what
-//! is in both places counts once. If the checkpoint is missing or of other settings, all segments are replayed.
+//! Order: segment, checkpoint, mark on the server, removal from the log stream. A crash between two of them loses
+//! nothing: a message in both places counts once. If the checkpoint is missing or has other settings, all segments are
+//! replayed.
 
 use serde::{Deserialize, Serialize};
 use suidao_crawl::crawl::Crawl;
@@ -41,7 +42,7 @@ pub(crate) struct Saved {
     pub pieces: Vec<Vec<u8>>,
 }
 
-/// Keys of the marks are this, a point, and the partition.
+/// The key of a mark is `checkpoint.PARTITION`.
 const KEY: &str = "checkpoint";
 
 fn key(partition: u32) -> String {
@@ -70,7 +71,7 @@ pub(crate) async fn save(
         Ok(())
     })
     .await?;
-    // Whoever has saved a later state meanwhile may have removed messages that were not read.
+    // A worker that saved a later state meanwhile may have removed messages before they were read.
     if self::mark(shared, partition).await? != before {
         return Ok(());
     }
@@ -85,14 +86,14 @@ pub(crate) async fn save(
     })?;
     archive.upload(&written).await?;
     archive.upload(&directory.checkpoint()).await?;
-    // Someone who was faster has saved a later state.
+    // If it fails, another worker has saved a later state.
     if shared.streams.write(&key(partition), &mark, revision).await?.is_some() {
         forget(&shared.streams, partition, mark.through).await?;
     }
     Ok(())
 }
 
-/// What the server has about the last checkpoint of a partition.
+/// The mark of a partition's last checkpoint.
 pub(crate) async fn mark(shared: &SharedCrawl, partition: u32) -> Result<Mark, ClusterError> {
     Ok(shared.streams.read::<Mark>(&key(partition)).await?.map_or_else(Mark::default, |(mark, _)| mark))
 }
@@ -144,7 +145,7 @@ pub(crate) async fn read_all(
     archive: &SharedArchive,
     mut each: impl FnMut(u32, LogEntry) -> Result<(), ClusterError>,
 ) -> Result<(), ClusterError> {
-    // First the stream, then the segments: what moves meanwhile is in both.
+    // First the stream, then the segments: a message that moves meanwhile is in both.
     let rest = tempfile::NamedTempFile::new().map_err(StoreError::io(&std::env::temp_dir(), "write a file"))?;
     let fail = || StoreError::io(rest.path(), "write it");
     let mut out = std::io::BufWriter::new(rest.as_file());

@@ -1,5 +1,5 @@
-//! One crawl directory from all partitions: their logs become one, in the order in which the server stored them, with new
-//! numbers for URLs and hosts. Every verb that reads a crawl reads it.
+//! One crawl directory from all partitions: their logs become one, in the order in which the server stored them, with
+//! new numbers for URLs and hosts.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub struct CollectedCrawl {
 /// Writes the crawl, as far as it is, into a new directory.
 ///
 /// # Errors
-/// [`ClusterError`]: the directory holds something, the server or the archive does not answer.
+/// [`ClusterError`]: the directory is not empty, the server or the archive does not answer.
 pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<CollectedCrawl, ClusterError> {
     Store::may_begin(directory)?;
     if directory.holds_crawl() {
@@ -50,7 +50,7 @@ pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result
     Ok(collected)
 }
 
-/// Makes a crawl directory of the crawl as it is, in an empty directory, whose pages are links to the archive.
+/// Makes a temporary crawl directory of the crawl as it is now; its WARC files are links to the archive.
 ///
 /// # Errors
 /// [`ClusterError`]: the server or the archive does not answer.
@@ -68,7 +68,7 @@ enum Pages {
 }
 
 impl Pages {
-    /// Takes a page of a session's archive, in `from`; returns where it is in the crawl directory.
+    /// Takes over a page of a session's archive, in `from`; returns its location in the crawl directory.
     fn take(
         &mut self,
         session: &str,
@@ -130,7 +130,7 @@ async fn write(
                 let from = CrawlDirectory::new(archive.path().join(&entry.session));
                 let file = warc_file(&from.pages(), there.file);
                 if is_bucket(&shared.description.archive) && here.insert(file.clone()) {
-                    bring(shared, archive, &file)?;
+                    download_file(shared, archive, &file)?;
                 }
                 record.archive = Some(pages.take(&entry.session, &from, there, record.batch.at)?);
             }
@@ -160,8 +160,8 @@ async fn write(
     Ok(CollectedCrawl { pages, relevant })
 }
 
-/// Downloads a file of the archive.
-fn bring(shared: &SharedCrawl, archive: &SharedArchive, file: &Path) -> Result<(), ClusterError> {
+/// Downloads a file of the archive, which must be there.
+fn download_file(shared: &SharedCrawl, archive: &SharedArchive, file: &Path) -> Result<(), ClusterError> {
     tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(archive.download(file, false)))?;
     if file.exists() {
         return Ok(());

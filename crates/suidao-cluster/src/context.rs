@@ -1,5 +1,5 @@
-//! Where NATS servers are and how to log in: URLs, or a file of the `nats` command's contexts (`nats context save`), in
-//! which passwords and keys stay out of command lines.
+//! Addresses and login of NATS servers: URLs, or a context file of the `nats` command (`nats context save`), which
+//! keeps passwords and keys out of command lines.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::error::ClusterError;
 
-/// A file of a context; other keys are the command's own.
+/// A context file; suidao ignores its other keys.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ContextFile {
@@ -33,7 +33,7 @@ pub(crate) struct NatsContext {
 }
 
 impl NatsContext {
-    /// Reads what was given: URLs separated by commas, or the path of a context's file, which ends in `.json`.
+    /// Reads URLs separated by commas, or a context file, whose path ends in `.json`.
     pub fn read(given: &str) -> Result<Self, ClusterError> {
         let file = match given.ends_with(".json") {
             true => ContextFile::read(Path::new(given))?,
@@ -113,14 +113,14 @@ mod tests {
             read(r#"{"description": "", "url": "nats://a:4222,nats://b:4222", "user": "me", "password": "secret"}"#);
         let context = context.unwrap();
         assert_eq!((context.addresses.len(), context.urls.as_str()), (2, "nats://a:4222,nats://b:4222"));
-        for (wrong, said) in [
+        for (wrong, message) in [
             ("{", "crawl.json"),
             (r#"{"url": "::"}"#, "not the URL"),
             (r#"{"url": "nats://a", "creds": "x"}"#, "not supported"),
             (r#"{"url": "tls://a", "ca": "/missing/ca.pem"}"#, "/missing/ca.pem"),
         ] {
             let error = read(wrong).err().unwrap().to_string();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(message), "{error}");
         }
         assert!(NatsContext::read("/missing/context.json").is_err());
     }

@@ -18,7 +18,7 @@ use crate::nats::{NatsConnection, Streams};
 
 /// Key of the description.
 const KEY: &str = "description";
-/// Most partitions of a crawl.
+/// Maximum number of partitions of a crawl.
 const MOST: u32 = 65_536;
 
 /// A crawl to create.
@@ -44,7 +44,7 @@ pub(crate) struct Description {
     lexicon: String,
     /// TOML.
     config: String,
-    /// Pages to fetch in all.
+    /// Page limit of the whole crawl.
     pub pages: Option<u64>,
 }
 
@@ -116,7 +116,7 @@ impl SharedCrawl {
         Ok(Topic::new(Lexicon::parse(&self.description.lexicon)?))
     }
 
-    /// Its archive; `files` is a directory of this machine, for one in a bucket.
+    /// Its archive; `files` is a directory of this machine, used with a bucket.
     pub(crate) fn archive(&self, files: &Path) -> Result<SharedArchive, ClusterError> {
         SharedArchive::new(&self.description.archive, files)
     }
@@ -146,8 +146,8 @@ impl SharedCrawl {
         Ok(path)
     }
 
-    /// The machine of a partition before its first event. It may fetch nothing until pages are allowed, if the crawl has a
-    /// limit.
+    /// The machine of a partition before its first event. It may fetch nothing until pages are allowed, if the crawl
+    /// has a limit.
     pub(crate) fn machine(&self, topic: &Topic, config: &Config, number: u32) -> Crawl {
         let partition = Partition { number, count: self.description.partitions };
         let mut settings = crawl_settings(config, topic);

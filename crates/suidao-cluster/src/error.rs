@@ -15,7 +15,7 @@ pub(crate) const OLDEST: (u64, u64) = (2, 9);
 pub enum ClusterError {
     #[error("{url}: not the URL of a NATS server; give one such as nats://127.0.0.1:4222, or several with commas")]
     Url { url: String },
-    #[error("{}: {reason}; give the file of a context of the nats command, or a URL such as nats://127.0.0.1:4222", path.display())]
+    #[error("{}: {reason}; give a context file of the nats command, or a URL such as nats://127.0.0.1:4222", path.display())]
     Context { path: PathBuf, reason: String },
     #[error("cannot reach a NATS server at {urls}: {reason}; start one (`nats-server -js`), or correct --nats")]
     Connect { urls: String, reason: String },
@@ -29,13 +29,13 @@ pub enum ClusterError {
     Name(String),
     #[error("{0} partitions are not possible; use 1 to 65536")]
     Partitions(u32),
-    #[error("a crawl {0} exists; use another name, or delete it first (`suidao cluster delete {0}`)")]
+    #[error("a crawl named {0} exists; use another name, or delete it first (`suidao cluster delete {0}`)")]
     Exists(String),
     #[error(
         "this NATS server cannot store {0} copies of a message; use --replicas 1, or join at least {0} servers to a cluster"
     )]
     Replicas(usize),
-    #[error("there is no crawl {0} on this server; create it first (`suidao cluster create {0} ...`)")]
+    #[error("there is no crawl named {0} on this server; create it first (`suidao cluster create {0} ...`)")]
     Missing(String),
     #[error("the crawl {name} was created by suidao {found}, this is {own}; use the same version on all machines")]
     OtherVersion { name: String, found: String, own: &'static str },

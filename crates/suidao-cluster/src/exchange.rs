@@ -36,7 +36,7 @@ const PORTION: usize = 64;
 /// Messages in flight at a time.
 const IN_FLIGHT: usize = 64;
 
-/// After so long without a delivery it is checked whether there is one.
+/// After this time without a delivery, the server is asked for the last one.
 const QUIET: Duration = Duration::from_secs(5);
 
 impl Delivery {
@@ -66,12 +66,12 @@ fn group<T: Clone>(
     to: impl Fn(&T) -> u32,
     as_delivery: impl Fn(Vec<T>) -> Delivery,
 ) -> Vec<(u32, Delivery)> {
-    let mut dealt: BTreeMap<u32, Vec<T>> = BTreeMap::new();
-    all.iter().for_each(|one| dealt.entry(to(one)).or_default().push(one.clone()));
+    let mut grouped: BTreeMap<u32, Vec<T>> = BTreeMap::new();
+    all.iter().for_each(|one| grouped.entry(to(one)).or_default().push(one.clone()));
     let portions = |(partition, all): (u32, Vec<T>)| {
         all.chunks(PORTION).map(|portion| (partition, as_delivery(portion.to_vec()))).collect::<Vec<_>>()
     };
-    dealt.into_iter().flat_map(portions).collect()
+    grouped.into_iter().flat_map(portions).collect()
 }
 
 /// Sends deliveries; all are stored on return. After a failure call it again with the same `id`: the server ignores
@@ -110,7 +110,7 @@ pub(crate) async fn follow(
             let message = match tokio::time::timeout(QUIET, messages.next()).await {
                 Ok(Some(Ok(message))) => message,
                 Ok(_) => break,
-                // A consumer is on one server, and ends silently with it.
+                // A consumer lives on one server, and gets no error when that fails.
                 Err(_) if streams.last(&streams.links, &subject).await?.is_some_and(|(_, last)| last > after) => break,
                 Err(_) => continue,
             };

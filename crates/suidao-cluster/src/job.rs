@@ -25,9 +25,9 @@ use crate::status::{self, ClusterStatus, End, WorkerStatus};
 use crate::worker::{Inbox, Worker, WorkerNews, now};
 use crate::writer::Writer;
 
-/// Bytes of a WARC file for a bucket.
+/// Size at which a WARC file for a bucket is complete.
 const UPLOAD_AT: u64 = 64 << 20;
-/// Between two looks for files to upload.
+/// Time between two searches for files to upload.
 const UPLOAD_EVERY: Duration = Duration::from_secs(5);
 
 /// A worker to run.
@@ -83,7 +83,7 @@ pub async fn work(
 
     let (orders, ordered) = unbounded_channel();
     let (reports, reported) = unbounded_channel();
-    let (works, waiting) = unbounded_channel();
+    let (to_writer, waiting) = unbounded_channel();
     let (notices, noticed) = unbounded_channel();
     let (arrivals, arrived) = unbounded_channel();
     let (own, published) = watch::channel(BTreeMap::new());
@@ -138,7 +138,7 @@ pub async fn work(
         taken: 0,
         left: BTreeMap::new(),
         pages: (0, 0),
-        works,
+        to_writer,
         reports,
         arrivals,
         own,
@@ -152,8 +152,8 @@ pub async fn work(
         )
         .await;
     let proxy_lost = worker.network.has_lost_proxy();
-    let Worker { end, pages, works, reports, left, .. } = worker;
-    drop(works);
+    let Worker { end, pages, to_writer, reports, left, .. } = worker;
+    drop(to_writer);
     if let Some(renderer) = renderer {
         renderer.close().await;
     }
@@ -193,7 +193,7 @@ fn open_archive(
     let pages = directory.pages();
     std::fs::create_dir_all(&pages).map_err(StoreError::io(&pages, "create it")).map_err(unusable)?;
     let settings = ArchiveSettings {
-        // What is not uploaded is on this machine alone.
+        // Small files: what is not uploaded yet is only on this machine.
         rotate_at: if is_bucket(archive) { UPLOAD_AT } else { ArchiveSettings::ROTATE_AT },
         user_agent: config.fetch.agent(),
         request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
@@ -201,7 +201,7 @@ fn open_archive(
     WarcArchive::resume(&directory, None, settings).map_err(unusable)
 }
 
-/// Uploads finished files, also those that an earlier run has left.
+/// Uploads complete files, also those of an earlier run.
 async fn upload(files: SharedArchive, session: String) {
     loop {
         if let Err(error) = files.upload_finished(Some(&session)).await {

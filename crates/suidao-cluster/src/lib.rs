@@ -1,8 +1,10 @@
 //! How do several machines crawl together? One crawl whose registrable domains are mapped to partitions
-//! ([`Partition`](suidao_crawl::crawl::Partition)), and partitions to workers ([`Assignment`]). Each partition is a machine
-//! as in a crawl on one computer; its log is a subject of NATS JetStream ([`nats`]), and in the archive after a checkpoint.
+//! ([`Partition`](suidao_crawl::crawl::Partition)), and partitions to workers ([`Assignment`]). Each partition is a
+//! machine as in a crawl on one computer; its log is a subject of NATS JetStream ([`nats`]), and in the archive after a
+//! checkpoint.
 //!
-//! Start with [`job`] and the loop in `worker`, then [`ownership`] (who owns what) and [`writer`] (what is durable when).
+//! Start with [`job`] and the loop in `worker`, then [`ownership`] (who owns what) and [`writer`] (what is durable
+//! when).
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 

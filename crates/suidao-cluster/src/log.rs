@@ -1,6 +1,6 @@
 //! The log of a partition: its subject of the log stream. One worker appends to it; an append of any other is refused,
-//! because each names the message that it follows (Nats-Expected-Last-Subject-Sequence). So whoever appends first after
-//! a takeover has fenced off the previous owner.
+//! because each names the message that it follows (Nats-Expected-Last-Subject-Sequence). So the first append of a new
+//! owner fences off the previous one.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -27,15 +27,15 @@ pub(crate) struct LogEntry {
     pub records: Vec<Record>,
 }
 
-/// First byte of a message: whether it is the first or the last part of an entry. An owner that died may have left an entry
-/// without its last part.
+/// First byte of a message: whether it is the first or the last part of an entry. An owner that died may have left an
+/// entry without its last part.
 const FIRST: u8 = 1;
 const LAST: u8 = 2;
-/// Bytes of a message that are not an entry's: its headers.
+/// Bytes of a message left for its headers.
 const HEADERS: usize = 1_024;
-/// The longest wait for a message that is there.
+/// Longest wait for a message that the server has.
 const SILENCE: Duration = Duration::from_secs(10);
-/// Further tries to read a log, a second apart.
+/// Retries of reading a log, a second apart.
 const TRIES: u32 = 5;
 /// Maximum bytes of an entry, decompressed.
 const MAX_ENTRY: u64 = 1 << 30;
@@ -98,7 +98,7 @@ impl PartitionLog {
             })
             .await?;
             log.begin = log.end;
-            // The links of no entry: those of the log count.
+            // Without a position of links: that of earlier entries counts.
             let mark = LogEntry { session: session.to_owned(), ..LogEntry::default() };
             match log.append(streams, &mark).await {
                 Ok(()) => return Ok(log),
@@ -136,7 +136,7 @@ impl PartitionLog {
 /// Puts the parts of entries together.
 #[derive(Default)]
 pub(crate) struct Entries {
-    /// The parts of an entry that is not whole, by partition.
+    /// The parts so far of an incomplete entry, by partition.
     parts: BTreeMap<u32, Vec<u8>>,
 }
 
@@ -195,7 +195,7 @@ async fn read_messages(
     let config = OrderedConfig { filter_subject: subject.to_owned(), deliver_policy, ..OrderedConfig::default() };
     let consumer = stream.create_consumer(config).await.map_err(ClusterError::nats(DOING))?;
     let mut messages = consumer.messages().await.map_err(ClusterError::nats(DOING))?;
-    // The messages are there, so a long silence means that the server is gone.
+    // The server has these messages, so a long silence means that it is gone.
     while let Ok(Some(message)) = tokio::time::timeout(SILENCE, messages.next()).await {
         let message = message.map_err(ClusterError::nats(DOING))?;
         let sequence = message.info().map_err(ClusterError::nats(DOING))?.stream_sequence;

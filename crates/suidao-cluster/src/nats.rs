@@ -1,4 +1,4 @@
-//! The NATS server, with JetStream. A crawl NAME has four streams, which one name and one prefix identify:
+//! The NATS server, with JetStream. A crawl NAME has four streams:
 //!
 //! | stream | subjects | keeps |
 //! |---|---|---|
@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use crate::context::NatsContext;
 use crate::error::{ClusterError, OLDEST};
 
-/// A worker that sent no heartbeat for so long is gone.
+/// A worker without a heartbeat for this time is gone.
 pub(crate) const SESSION: Duration = Duration::from_secs(2);
 /// How long the server may take to answer.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -50,7 +50,8 @@ impl NatsConnection {
     /// Connects to one of the servers that were given, as URLs separated by commas or as the file of a context.
     ///
     /// # Errors
-    /// [`ClusterError`]: the URL or the file is wrong, no server answers, it refuses the login, is too old, or has no JetStream.
+    /// [`ClusterError`]: the URL or the file is wrong, no server answers, it refuses the login, is too old, or has no
+    /// JetStream.
     pub async fn connect(given: &str) -> Result<Self, ClusterError> {
         let context = NatsContext::read(given)?;
         let urls = context.urls.clone();
@@ -160,7 +161,7 @@ impl NatsConnection {
         }
     }
 
-    /// Removes what there is of a crawl.
+    /// Removes the streams of a crawl, as far as they exist.
     pub(crate) async fn delete(&self, name: &str) -> Result<(), ClusterError> {
         for part in PARTS {
             if self.find(name, part).await?.is_some() {
@@ -176,10 +177,10 @@ fn stream_name(crawl: &str, part: &str) -> String {
     format!("suidao-{crawl}-{part}")
 }
 
-/// A publish that was not done.
+/// Why a message was not stored.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PublishFailure {
-    #[error("someone else has written there")]
+    #[error("another process has written to this subject")]
     Outrun,
     /// Full, unreachable, or too slow: it may be repeated with the same id.
     #[error("{0}")]
@@ -191,8 +192,8 @@ impl Streams {
         format!("suidao.{}.{kind}.{key}", self.name)
     }
 
-    /// Publishes and waits until it is stored; returns its sequence. Repeated with the same `id` within two minutes, it is
-    /// stored once. With `after`, only if this is the sequence of the subject's last message (0: it has none).
+    /// Publishes and waits until it is stored; returns its sequence. Repeated with the same `id` within two minutes, it
+    /// is stored once. With `after`, only if this is the sequence of the subject's last message (0: it has none).
     pub async fn publish(
         &self,
         subject: String,
@@ -220,7 +221,7 @@ impl Streams {
         }
     }
 
-    /// An error from what is wrong with a value or a log.
+    /// Makes an error of a description of a damaged value or log.
     pub fn damaged(&self) -> impl Fn(String) -> ClusterError {
         let name = self.name.clone();
         move |what| ClusterError::Damaged { name: name.clone(), what }
@@ -242,8 +243,8 @@ impl Streams {
         }
     }
 
-    /// Writes the value of a key if its revision is still `after` (0: it has none). Returns the new revision, or none if
-    /// someone else was faster.
+    /// Writes the value of a key if its revision is still `after` (0: it has none). Returns the new revision, or none
+    /// if someone else was faster.
     pub async fn write(&self, key: &str, value: &impl Serialize, after: u64) -> Result<Option<u64>, ClusterError> {
         let payload = serde_json::to_vec(value).map_err(ClusterError::nats("encode a value"))?;
         match self.publish(self.subject("state", key), payload.into(), None, Some(after)).await {
@@ -253,7 +254,7 @@ impl Streams {
         }
     }
 
-    /// Writes the value of a key, whatever it was.
+    /// Writes the value of a key, at any revision.
     pub async fn put(&self, key: &str, value: &impl Serialize) -> Result<(), ClusterError> {
         let payload = serde_json::to_vec(value).map_err(ClusterError::nats("encode a value"))?;
         let stored = self.publish(self.subject("state", key), payload.into(), None, None).await;

@@ -1,4 +1,4 @@
-//! A partition as its worker has it: the machine, and what is under way.
+//! A partition in its worker: the machine, and what is in progress.
 
 use std::collections::VecDeque;
 
@@ -14,15 +14,16 @@ use crate::status::PartitionStatus;
 pub(crate) struct Owned {
     pub crawl: Crawl,
     pub clock: MonotonicClock,
-    /// It need not be asked before this time, unless something happens.
+    /// Nothing can be sent before this time, unless something happens.
     pub wake: Option<Millis>,
     pub idle: Option<Stop>,
-    /// Expected value of its best URL and the share that one needs, when this was found out; none after a change.
+    /// When it was computed, the expected value of its best URL, and the share that a URL needs; none after a change.
     pub value: Option<(Millis, Option<f32>, f64)>,
     /// It is closed as soon as nothing is in flight.
     pub leaving: bool,
     pub closing: bool,
-    /// How often this worker had taken a partition when it took this one: a request of an earlier time may still return.
+    /// Number of partitions that this worker had taken when it took this one. It distinguishes results of requests that
+    /// were sent before the partition was lost and taken again.
     pub generation: u64,
     /// Tickets that are not settled.
     pub tickets: usize,
@@ -31,14 +32,14 @@ pub(crate) struct Owned {
     /// Steps passed to the writer, and those of them that are settled requests, oldest first.
     pub steps: u64,
     pub unwritten: VecDeque<bool>,
-    /// What it has of its log and of what follows there.
+    /// Position in its log, with the steps passed to the writer.
     pub mark: Mark,
     /// Steps in its last checkpoint.
     pub saved: u64,
     /// Sequence of the last delivery in the log.
     pub durable: u64,
     pub sent: u64,
-    /// How often it was allowed further pages, and whether it has given up since what it may still fetch.
+    /// How often it was allowed further pages, and whether it has returned unused ones since then.
     pub allowed: u64,
     pub gave_up: bool,
     pub follower: JoinHandle<()>,
@@ -68,7 +69,7 @@ impl Owned {
 
     /// [`Crawl::best_value`], which changes with events and, slowly, with time.
     pub fn best(&mut self, now: Millis) -> (Option<f32>, f64) {
-        /// Milliseconds for which it counts.
+        /// Milliseconds for which a value is reused.
         const FRESH: u64 = 250;
         match self.value {
             Some((at, value, share)) if now.since(at) < FRESH => (value, share),
@@ -87,7 +88,7 @@ impl Owned {
         self.tickets == 0 && (is_done || waits)
     }
 
-    /// Something has happened: it is asked again.
+    /// Something has happened: it may send requests again.
     pub fn wake_up(&mut self) {
         (self.wake, self.idle, self.value) = (None, None, None);
     }

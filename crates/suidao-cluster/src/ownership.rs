@@ -1,4 +1,4 @@
-//! Decides which partitions this worker has: looks at the members, claims partitions that are assigned to it and free, gives
+//! Decides which partitions this worker owns: reads the members, claims free partitions that are assigned to it, gives
 //! back those assigned to others, leases pages, publishes the status, and notices the end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,9 +26,9 @@ use crate::rates::{LatestHarvest, Rates};
 use crate::session::members;
 use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
 
-/// Between two looks at the members.
+/// Time between two reads of the members.
 const TURN: Duration = Duration::from_millis(500);
-/// Turns that the members must stay the same before a partition moves to another worker: several may join at once.
+/// Turns without a change of members before a partition moves to another worker: several may join at once.
 const STEADY: u32 = 4;
 /// Partitions restored at a time.
 const CLAIMS: usize = 8;
@@ -59,12 +59,12 @@ pub(crate) enum Report {
     Leaving,
 }
 
-/// A partition as its log has it.
+/// A partition restored from its log.
 pub(crate) struct Restored {
     pub partition: u32,
     pub crawl: Crawl,
     pub log: PartitionLog,
-    /// What it has of its log: all.
+    /// The end of its log.
     pub mark: Mark,
     /// Steps in its last checkpoint.
     pub saved: u64,
@@ -99,9 +99,9 @@ struct Memory {
     owned: BTreeMap<u32, u64>,
     leaving: BTreeSet<u32>,
     members: BTreeMap<String, String>,
-    /// Turns since the members have changed.
+    /// Turns since the members changed.
     steady: u32,
-    /// Since when sessions are missing that own a partition.
+    /// Sessions that own a partition but have no heartbeat, and since when.
     absent: HashMap<String, Instant>,
     /// Pages that each of its partitions may fetch in all, and how often it was allowed more since it was taken.
     granted: BTreeMap<u32, u64>,
@@ -109,11 +109,11 @@ struct Memory {
     /// Sequences of the last deliveries removed from the server.
     forgotten: BTreeMap<u32, u64>,
     published: u64,
-    /// The last status in which nothing was left to do.
-    rest: Option<ClusterStatus>,
+    /// The first status in which nothing was left to do.
+    at_rest: Option<ClusterStatus>,
     rates: Rates,
     harvest: LatestHarvest,
-    /// When the last turn ended that the server answered.
+    /// When the server last answered.
     answered: Option<Instant>,
 }
 
@@ -135,7 +135,7 @@ impl Ownership {
                 },
                 _ = turns.tick() => match self.turn(&mut memory).await {
                     Ok(()) => {}
-                    // The server is away: nothing is known, so nothing changes.
+                    // Without the server nothing changes.
                     Err(error @ ClusterError::Nats { .. }) => tracing::debug!("{error}"),
                     Err(error) => {
                         // The receiver is gone only if the worker has ended.
@@ -183,7 +183,7 @@ impl Ownership {
         self.check_end(memory).await
     }
 
-    /// Looks which partitions this worker still owns.
+    /// Checks which partitions this worker still owns.
     async fn check_owned(&self, memory: &mut Memory) -> Result<(), ClusterError> {
         for (partition, revision) in memory.owned.clone() {
             let there = self.shared.streams.read::<Owner>(&format!("owner.{partition}")).await?;
@@ -248,7 +248,8 @@ impl Ownership {
                 }
             })
             .await?;
-            // The previous owner may have saved another checkpoint meanwhile, and removed what had not been read.
+            // The previous owner may have saved another checkpoint meanwhile, and removed messages before they were
+            // read.
             if checkpoints::mark(shared, partition).await? != saved {
                 continue;
             }
@@ -260,7 +261,7 @@ impl Ownership {
         }
     }
 
-    /// A partition is closed: others may have it.
+    /// Frees a closed partition for other workers.
     async fn free(&self, partition: u32, memory: &mut Memory) {
         memory.leaving.remove(&partition);
         if let Some(revision) = memory.owned.remove(&partition) {
@@ -272,11 +273,11 @@ impl Ownership {
         }
     }
 
-    /// Leases pages to partitions that have none left and could fetch, and returns those that others have given up.
+    /// Leases pages to partitions that have none left and could fetch, and returns the unused ones of idle partitions.
     async fn lease(&self, memory: &mut Memory) -> Result<(), ClusterError> {
         let Some(limit) = self.shared.description.pages else { return Ok(()) };
         let of = |map: &BTreeMap<u32, u64>, partition: &u32| map.get(partition).copied().unwrap_or(0);
-        // The others have not heard of the last lease, so their report is outdated.
+        // A partition that has not applied its last lease yet has an outdated report.
         let own: Vec<(u32, PartitionStatus)> = self.own.borrow().iter().map(|(p, part)| (*p, part.clone())).collect();
         let own = own.iter().filter(|(partition, part)| part.allowed == of(&memory.allowed, partition));
         let (mut wanting, mut idle) = (Vec::new(), Vec::new());
@@ -309,7 +310,7 @@ impl Ownership {
 
     /// Removes deliveries that are in the logs of the partitions.
     async fn forget(&self, memory: &mut Memory) -> Result<(), ClusterError> {
-        /// Deliveries that may wait.
+        /// Minimum number of deliveries to remove at a time.
         const MANY: u64 = 256;
         let own = self.own.borrow().clone();
         for (partition, part) in own {
@@ -347,19 +348,19 @@ impl Ownership {
         }
         self.order(Order::Elsewhere(now.best_elsewhere(&self.worker)));
         let Some(stop) = now.nothing_left() else {
-            memory.rest = None;
+            memory.at_rest = None;
             return Ok(());
         };
-        match &memory.rest {
-            Some(before) if !now.is_same_as(before) => memory.rest = Some(now),
+        match &memory.at_rest {
+            Some(before) if !now.is_same_as(before) => memory.at_rest = Some(now),
             Some(before) if now.is_newer_than(before) => status::set_end(&self.shared, End::Done(stop)).await?,
             Some(_) => {}
-            None => memory.rest = Some(now),
+            None => memory.at_rest = Some(now),
         }
         Ok(())
     }
 
-    /// The goal of the whole crawl that is reached.
+    /// The stop condition of the whole crawl that is met.
     async fn goal(&self, status: &ClusterStatus, memory: &mut Memory) -> Result<Option<Stop>, ClusterError> {
         let (goals, total) = (&self.config.stop, status.total());
         if status.limit.is_some_and(|most| total.pages >= most) && total.in_flight == 0 {

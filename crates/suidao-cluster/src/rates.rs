@@ -1,4 +1,4 @@
-//! Rates over the latest part of a crawl, from counts that are looked at now and then.
+//! Rates over the latest part of a crawl, from counts taken at intervals.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// Takes the counts as they are now; they may fall when a partition leaves, which begins anew.
+    /// Takes the counts as they are now. If they have fallen, because a partition left, the window restarts.
     pub fn take(&mut self, now: Instant, pages: u64, links: u64) -> (f64, f64) {
         if self.counts.back().is_some_and(|(_, before, sent)| *before > pages || *sent > links) {
             self.counts.clear();
@@ -37,11 +37,11 @@ pub(crate) struct LatestHarvest {
 }
 
 impl LatestHarvest {
-    /// Takes the counts as they are now. Returns the share of relevant pages among the latest `over` pages, or a few more;
-    /// none with fewer pages.
+    /// Takes the counts as they are now. Returns the share of relevant pages among the latest `over` pages, or a few
+    /// more; none with fewer pages.
     pub fn take(&mut self, pages: u64, relevant: u64, over: u64) -> Option<f64> {
         if self.counts.is_empty() {
-            // What was before is not known, unless nothing was.
+            // Earlier pages are not known.
             self.counts.push_back((pages, relevant));
         }
         if self.counts.back().is_some_and(|(before, _)| *before < pages) {

@@ -1,4 +1,4 @@
-//! The requests of a worker: which partition sends the next one, and what becomes of a result.
+//! The requests of a worker: which partition sends the next one, and how results are handled.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::worker::{TURN, Taken, Worker, now};
 use crate::writer::{Step, Work};
 
 impl Worker<'_> {
-    /// Sends requests as long as a partition has any that is good enough. Returns when to ask again.
+    /// Sends requests as long as a partition has a URL that is good enough. Returns the time until the next try.
     pub(crate) fn send_requests(&mut self) -> Duration {
         if !self.open || !self.session.is_alive() || !self.network.may_send(now()) {
             return TURN;
@@ -75,7 +75,7 @@ impl Worker<'_> {
         own.unwritten.push_back(settled);
         own.mark = Mark { steps: own.mark.steps + 1, last: Some(batch.at), ..own.mark };
         // A writer that has stopped sends a notice.
-        let _ = self.works.send(Work::Step(Step { partition, batch, response, leaving, links: own.mark.links }));
+        let _ = self.to_writer.send(Work::Step(Step { partition, batch, response, leaving, links: own.mark.links }));
         self.save(partition, false);
     }
 
@@ -87,7 +87,7 @@ impl Worker<'_> {
         {
             let saved = Saved { settings: self.settings, mark: own.mark, pieces: pieces.collect() };
             own.saved = own.mark.steps;
-            let _ = self.works.send(Work::Save(partition, saved));
+            let _ = self.to_writer.send(Work::Save(partition, saved));
         }
     }
 
@@ -117,7 +117,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A ticket is no longer open. None if its partition was lost meanwhile, and has perhaps been taken again.
+    /// Counts a ticket as returned. None if its partition was lost meanwhile, even if it has been taken again.
     fn return_ticket(&mut self, (partition, time): Taken) -> Option<&mut Owned> {
         let Some(own) = self.partitions.get_mut(&partition).filter(|own| own.generation == time) else {
             self.in_flight -= 1;

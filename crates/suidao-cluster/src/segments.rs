@@ -1,4 +1,5 @@
-//! Messages of the log stream in files. A segment in the archive has what the server no longer stores of a partition's log:
+//! Messages of the log stream in files. A segment in the archive has the messages of a partition's log that the server
+//! no longer stores:
 //!
 //! ```text
 //! sequence u64, partition u32, length u32, xxh3 u64, bytes         a message, and so on
@@ -40,7 +41,7 @@ impl Message {
 
 /// Where a message is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct MessageLocation {
     sequence: u64,
     file: usize,
     offset: u64,
@@ -63,7 +64,7 @@ pub(crate) fn write(directory: &Path, after: u64, through: u64, messages: &[Mess
 #[derive(Default)]
 pub(crate) struct LogSegments {
     paths: Vec<PathBuf>,
-    places: Vec<Place>,
+    locations: Vec<MessageLocation>,
 }
 
 impl LogSegments {
@@ -102,7 +103,7 @@ impl LogSegments {
             let half = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| header[at + byte]));
             let (sequence, partition, length, digest) = (number(0), half(8), half(12), number(16));
             offset += HEADER as u64;
-            self.places.push(Place { sequence, file, offset, partition, length, digest });
+            self.locations.push(MessageLocation { sequence, file, offset, partition, length, digest });
             offset += u64::from(length);
             from.seek_relative(length.into()).map_err(fail())?;
         }
@@ -110,36 +111,36 @@ impl LogSegments {
         Ok(())
     }
 
-    /// Passes each message once to `each`, in the order of the server, those after `through` excepted.
+    /// Passes each message once to `each`, in the order of the server, up to `through`.
     pub fn read<E: From<StoreError>>(
         mut self,
         through: u64,
         mut each: impl FnMut(Message) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.places.retain(|place| place.sequence <= through);
-        self.places.sort_unstable();
-        // A segment may begin again where one of an owner ended that did not get to name it.
-        self.places.dedup_by_key(|place| place.sequence);
+        self.locations.retain(|location| location.sequence <= through);
+        self.locations.sort_unstable();
+        // Segments overlap if an owner died before it could record its own on the server.
+        self.locations.dedup_by_key(|location| location.sequence);
         let mut open: std::collections::BTreeMap<usize, File> = std::collections::BTreeMap::new();
-        for place in &self.places {
-            let path = &self.paths[place.file];
+        for location in &self.locations {
+            let path = &self.paths[location.file];
             let fail = || StoreError::io(path, "read it");
-            if !open.contains_key(&place.file) {
+            if !open.contains_key(&location.file) {
                 if open.len() == OPEN {
                     open.clear();
                 }
-                open.insert(place.file, File::open(path).map_err(fail())?);
+                open.insert(location.file, File::open(path).map_err(fail())?);
             }
-            let Some(file) = open.get_mut(&place.file) else { continue };
+            let Some(file) = open.get_mut(&location.file) else { continue };
             let mut payload = Vec::new();
-            let read = file.seek(SeekFrom::Start(place.offset));
-            let read = read.and_then(|_| file.take(place.length.into()).read_to_end(&mut payload));
+            let read = file.seek(SeekFrom::Start(location.offset));
+            let read = read.and_then(|_| file.take(location.length.into()).read_to_end(&mut payload));
             read.map_err(fail())?;
-            if xxh3_64(&payload) != place.digest {
-                let what = format!("the message at byte {} is damaged", place.offset);
+            if xxh3_64(&payload) != location.digest {
+                let what = format!("the message at byte {} is damaged", location.offset);
                 return Err(StoreError::damaged(path, what).into());
             }
-            each(Message { sequence: place.sequence, partition: place.partition, payload })?;
+            each(Message { sequence: location.sequence, partition: location.partition, payload })?;
         }
         Ok(())
     }

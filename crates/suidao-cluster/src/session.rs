@@ -1,6 +1,6 @@
 //! Membership: each worker sends a heartbeat on a thread and a connection of its own, so that neither a long
-//! computation nor a full connection makes it look dead. A worker without heartbeat for [`SESSION`] counts as gone. It
-//! stops fetching itself after two thirds of that, before another worker can take over.
+//! computation nor a full connection makes it look dead. A worker without heartbeat for [`SESSION`] counts as gone;
+//! after two thirds of that it stops fetching, before another worker can take over.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! What workers publish about their partitions: `suidao cluster status` shows it, and the workers find the end of the
-//! crawl by it.
+//! What workers publish about their partitions: for `suidao cluster status`, and to detect the end of the crawl.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +34,7 @@ pub struct PartitionStatus {
     pub links: u64,
     /// Number of times that it was allowed further pages.
     pub allowed: u64,
-    /// Whether it has given up the pages that it may still fetch, because its queue is empty or all its hosts wait.
+    /// Whether it has returned the pages that it may still fetch, because its queue is empty or all its hosts wait.
     pub gave_up: bool,
     /// Why it has nothing to fetch now.
     pub idle: Option<Stop>,
@@ -72,7 +71,7 @@ pub enum End {
 pub struct ClusterStatus {
     pub name: String,
     pub partitions: u32,
-    /// Pages to fetch in all.
+    /// Page limit of the whole crawl.
     pub limit: Option<u64>,
     /// By name, also those that have left.
     pub workers: BTreeMap<String, WorkerStatus>,
@@ -136,17 +135,17 @@ impl ClusterStatus {
         if self.owned() < self.partitions as usize || self.waiting_links > 0 {
             return None;
         }
-        let mut rest = Stop::FrontierEmpty;
+        let mut reason = Stop::FrontierEmpty;
         for part in self.alive().flat_map(|(_, worker)| worker.partitions.values()) {
             match part.idle {
                 // It waits for its hosts, or for further pages of the limit.
                 None | Some(Stop::PageLimit) => return None,
                 Some(_) if part.in_flight > 0 => return None,
                 Some(Stop::FrontierEmpty) => {}
-                Some(other) => rest = other,
+                Some(other) => reason = other,
             }
         }
-        Some(rest)
+        Some(reason)
     }
 
     /// Whether the same workers report the same steps of the same partitions as in `earlier`.

@@ -1,12 +1,11 @@
-//! Which partition of a worker is asked for its next request: the one with the best URL, but none if that is much worse
-//! than the best URL of the whole cluster. This is `crawl.spend` (suidao-crawl, `crawl/spend.rs`), applied to
-//! partitions.
+//! Which partition of a worker sends the next request: the one with the best URL, but none if that is much worse than
+//! the best URL of the whole cluster. This is `crawl.spend` (suidao-crawl, `crawl/spend.rs`), applied to partitions.
 
-/// Milliseconds without a page after which the best partition is asked whatever the others have.
+/// Milliseconds without a page after which the best partition sends a request in any case.
 pub const PATIENCE: u64 = 2_000;
 
-/// A partition that may be asked: its number, and the expected value of its best URL. Without a URL that may be fetched
-/// soon it is asked first, because it may have something to record.
+/// A partition that may send a request: its number, and the expected value of its best URL. One without a URL that may
+/// be fetched soon is asked first, because it may have something to record.
 pub(crate) type Candidate = (u32, Option<f32>);
 
 /// The partition to ask. `best` is the highest expected value of all partitions of the cluster; a URL needs the share

@@ -1,5 +1,5 @@
-//! The loop of a worker: fetches for all partitions that it owns. Each partition is a machine of its own; they share the
-//! fetcher, the parsers and the number of requests in flight.
+//! The loop of a worker: fetches for all partitions that it owns. Each partition is a machine of its own; they share
+//! the fetcher, the parsers and the number of requests in flight.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -18,9 +18,9 @@ use crate::session::Session;
 use crate::status::{End, PartitionStatus};
 use crate::writer::{Notice, Work};
 
-/// The longest time without a look at the clock.
+/// Longest time between two turns of the loop.
 pub(crate) const TURN: Duration = Duration::from_millis(250);
-/// If a turn takes so much longer, the process was suspended.
+/// If a turn takes longer than this, the process was suspended.
 const SUSPENDED: Duration = Duration::from_secs(5);
 
 /// What a worker reports while it works.
@@ -51,10 +51,10 @@ pub(crate) struct Worker<'a> {
     pub shared: &'a SharedCrawl,
     pub session: &'a Session,
     pub task: FetchTask,
-    /// Most requests in flight.
+    /// Maximum number of requests in flight.
     pub most: usize,
     pub network: NetworkWatch<Taken>,
-    /// Fewest steps of a partition between two checkpoints; 0: none.
+    /// Minimum number of steps of a partition between two checkpoints; 0: no checkpoints.
     pub checkpoint_every: u64,
     pub settings: u64,
     pub partitions: BTreeMap<u32, Owned>,
@@ -71,7 +71,7 @@ pub(crate) struct Worker<'a> {
     pub left: BTreeMap<u32, PartitionStatus>,
     /// Pages fetched here, and relevant ones.
     pub pages: (u64, u64),
-    pub works: UnboundedSender<Work>,
+    pub to_writer: UnboundedSender<Work>,
     pub reports: UnboundedSender<Report>,
     pub arrivals: UnboundedSender<Arrived>,
     pub own: watch::Sender<BTreeMap<u32, PartitionStatus>>,
@@ -120,7 +120,7 @@ impl Worker<'_> {
             if turned.duration_since(before) > SUSPENDED {
                 self.network.was_suspended(turned);
             }
-            // Another answer may resolve the doubt; with nothing else in flight, check at once.
+            // Another result may resolve the doubt; with nothing else in flight, check at once.
             let open: usize = self.partitions.values().map(|own| own.tickets).sum();
             if slept || self.network.in_doubt() >= open {
                 self.network.check_doubts();
@@ -172,7 +172,7 @@ impl Worker<'_> {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         });
-        let _ = self.works.send(Work::Open(partition, log));
+        let _ = self.to_writer.send(Work::Open(partition, log));
         let own = Owned {
             crawl,
             clock: MonotonicClock::start(mark.last),
@@ -223,7 +223,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Forgets a partition. Its open tickets end by themselves.
+    /// Removes a partition. Results of its open tickets are ignored.
     fn lose(&mut self, partition: u32) {
         if let Some(own) = self.partitions.remove(&partition) {
             own.follower.abort();
@@ -240,7 +240,7 @@ impl Worker<'_> {
         self.partitions.values_mut().for_each(|own| own.leaving = true);
     }
 
-    /// Partitions that have no use for the pages that they may still fetch give them up, so that others get them.
+    /// Lets idle partitions return the pages that they may still fetch, so that others get them.
     fn give_up_pages(&mut self) {
         if self.shared.description.pages.is_none() {
             return;
@@ -265,7 +265,7 @@ impl Worker<'_> {
                 own.closing = true;
                 own.follower.abort();
             }
-            let _ = self.works.send(Work::Close(partition));
+            let _ = self.to_writer.send(Work::Close(partition));
         }
     }
 }

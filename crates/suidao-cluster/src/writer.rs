@@ -1,5 +1,5 @@
-//! Makes the steps of a worker's partitions durable: first pages in the archive, then links to other partitions, then the
-//! steps in the log. Waiting steps of all partitions are written together.
+//! Makes the steps of a worker's partitions durable: first pages in the archive, then links to other partitions, then
+//! the steps in the log. Waiting steps of all partitions are written together.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ use crate::exchange::{Delivery, group_links, send};
 use crate::log::{AppendFailure, LogEntry, PartitionLog};
 use crate::nats::Streams;
 
-/// Most steps written together.
+/// Maximum number of steps written together.
 const GROUP: usize = 256;
-/// Tries to reach the server, a second apart, before the worker gives up.
+/// Tries to reach the server before the worker gives up: each takes up to 5 s, with a second in between.
 const TRIES: u32 = 120;
 
 /// A step of a partition.
@@ -48,7 +48,7 @@ pub(crate) enum Work {
 }
 
 pub(crate) enum Notice {
-    /// So many further steps of a partition are durable, and its deliveries up to this sequence.
+    /// This many further steps of a partition are durable, and its deliveries up to this sequence.
     Durable {
         partition: u32,
         steps: usize,
@@ -65,12 +65,12 @@ pub(crate) struct Writer {
     pub shared: SharedCrawl,
     pub session: String,
     pub archive: WarcArchive,
-    /// Where its files are.
+    /// Where the WARC files are.
     pub files: SharedArchive,
     pub logs: BTreeMap<u32, PartitionLog>,
     /// Sends of links so far.
     pub sends: u64,
-    /// Checkpoints in progress: one at a time, whose turn it is.
+    /// Checkpoints in progress, one at a time (`turn`).
     pub saves: JoinSet<()>,
     pub turn: Arc<Mutex<()>>,
 }
@@ -111,7 +111,7 @@ impl Writer {
         for work in group {
             match work {
                 Work::Open(partition, log) => {
-                    // Steps from before it was lost do not belong into the log as it is now.
+                    // Steps from before it was lost do not belong to the current log.
                     steps.retain(|step: &Step| step.partition != partition);
                     self.logs.insert(partition, log);
                 }
@@ -191,7 +191,7 @@ impl Writer {
     }
 }
 
-/// Appends an entry, however long the server is away.
+/// Appends an entry; retries while the server is away.
 async fn append(streams: &Streams, log: &mut PartitionLog, entry: &LogEntry) -> Result<(), AppendFailure> {
     for _ in 1..TRIES {
         match log.append(streams, entry).await {
@@ -203,7 +203,7 @@ async fn append(streams: &Streams, log: &mut PartitionLog, entry: &LogEntry) -> 
     log.append(streams, entry).await
 }
 
-/// Sends deliveries, however long the server is away.
+/// Sends deliveries; retries while the server is away.
 async fn send_patiently(streams: &Streams, deliveries: &[(u32, Delivery)], id: &str) -> Result<(), String> {
     for _ in 1..TRIES {
         match send(streams, deliveries, id).await {

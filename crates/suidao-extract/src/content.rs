@@ -11,8 +11,8 @@ use crate::rules::PageRule;
 use crate::selector::CheckedSelector;
 use crate::tree::PageTree;
 
-/// Paragraphs separated by a line feed; `None` if the content selector matches nothing. `body` selects the content of a rule
-/// that only drops.
+/// Paragraphs separated by a line feed; `None` if the content selector matches nothing. `body` selects the content of a
+/// rule that only drops.
 pub fn main_text(tree: &PageTree, rule: &PageRule, body: &CheckedSelector) -> Option<String> {
     let dropped: HashSet<NodeId> =
         rule.drop.iter().flat_map(|drop| tree.select(drop)).map(|element| element.id()).collect();

@@ -62,8 +62,8 @@ impl CheckedSelector {
     }
 }
 
-/// The selector in lower case, strings and attributes replaced, `~` followed by a space; `None` if a bracket or quote is
-/// not closed.
+/// The selector in lower case, strings and attributes replaced, `~` followed by a space; `None` if a bracket or quote
+/// is not closed.
 fn outside_of_strings(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut open = Vec::new();

@@ -1,8 +1,8 @@
 //! The tunnel that each page needs: the least k with which a crawl that follows every link reaches it from the seeds.
 //!
 //! Tunnelling with a limit of off-topic pages in a row is that of Bergmark, Lagoze and Sbityakov (Focused Crawls,
-//! Tunneling, and Digital Libraries, ECDL 2002). k(v) is the least over all paths from a seed to v of the longest run of
-//! off-topic pages on the path before v.
+//! Tunneling, and Digital Libraries, ECDL 2002). k(v) is the least over all paths from a seed to v of the longest run
+//! of off-topic pages on the path before v.
 
 use super::graph::LinkGraph;
 

@@ -70,8 +70,8 @@ impl Rows {
 }
 
 impl LinkGraph {
-    /// `links` are pairs of source and target, fewer than 2^32, in any order; links of a page to itself and to numbers without a page are
-    /// dropped.
+    /// `links` are pairs of source and target, fewer than 2^32, in any order; links of a page to itself and to numbers
+    /// without a page are dropped.
     pub fn new(pages: Vec<GraphPage>, mut links: Vec<(u32, u32)>) -> Self {
         let count = pages.len() as u32;
         links.retain(|&(source, target)| source != target && source < count && target < count);

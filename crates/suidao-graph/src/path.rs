@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::graph::LinkGraph;
 
-/// A shortest path from any page of `from` to the first page that satisfies `to`, both included; `None` if there is none.
-/// Breadth first, so ties go to the pages that come first.
+/// A shortest path from any page of `from` to the first page that satisfies `to`, both included; `None` if there is
+/// none. Breadth first, so ties go to the pages that come first.
 pub fn shortest_path(graph: &LinkGraph, from: &[u32], to: impl Fn(u32) -> bool) -> Option<Vec<u32>> {
     const NONE: u32 = u32::MAX;
     let mut parents: Vec<Option<u32>> = vec![None; graph.len()];

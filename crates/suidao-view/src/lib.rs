@@ -3,9 +3,9 @@
 //! Uses `suidao-live`, `suidao-export` and its dependencies. Text of others is shown only as text, and each page is
 //! one file without scripts.
 //!
-//! Start with [`report`] (facts from the log as a page) and [`link_graph`] (the link graph), then [`serve`] (the search site), [`status`] (a running crawl
-//! and its metrics), [`messages`] (their texts, in English and Chinese), [`plan`] (dry runs), [`plot`] (SVG) and
-//! [`html`] (the frame of all pages).
+//! Start with [`report`] (facts from the log as a page) and [`link_graph`] (the link graph), then [`serve`] (the search
+//! site), [`status`] (a running crawl and its metrics), [`messages`] (their texts, in English and Chinese), [`plan`]
+//! (dry runs), [`plot`] (SVG) and [`html`] (the frame of all pages).
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 

@@ -1,4 +1,5 @@
-//! The messages of the search site, the report and the status page, in English and Chinese: one table for each language.
+//! The messages of the search site, the report and the status page, in English and Chinese: one table for each
+//! language.
 //!
 //! A message may have arguments: `{0}` is the first as it is, `{0:page|pages}` a number with its noun.
 

@@ -9,13 +9,13 @@ pub fn show(config: &Config, as_json: bool) -> Result<()> {
     if as_json {
         outln!("{}", serde_json::to_string_pretty(&config.without_secrets())?);
     } else {
-        outln!("{}", in_force(config)?);
+        outln!("{}", effective(config)?);
     }
     Ok(())
 }
 
 /// Every key and its value as TOML; a key without a value, which TOML cannot express, as a comment.
-fn in_force(config: &Config) -> Result<String> {
+fn effective(config: &Config) -> Result<String> {
     let config = config.without_secrets();
     let mut text = toml::to_string(&config)?;
     for (name, section) in number::plain(serde_json::to_value(&config)?).as_object().into_iter().flatten() {

@@ -38,7 +38,7 @@ const LINKS: usize = 40;
 /// Longest wait for a failing host, in seconds.
 const PATIENCE: f64 = 5.0;
 
-/// What to look at, and how.
+/// Show what suidao reads on a page.
 #[derive(Args)]
 #[command(after_help = "Example: suidao check page http://a.cn/post/1 -m lexicons/ml.toml")]
 pub struct PageArgs {
@@ -126,7 +126,7 @@ fn selected(fetched: &Fetched, selector: &CheckedSelector, json: bool) -> Result
     Ok(Exit::Done)
 }
 
-/// Makes an answer of a saved page, as far as a file can show it.
+/// Builds a response from a saved page.
 fn saved(file: &str, url: Option<&str>) -> Result<Fetched> {
     let path = Path::new(file);
     let body = Bytes::from(read(path)?);
@@ -215,7 +215,7 @@ struct PageSummary<'a> {
     links: Vec<LinkSummary>,
 }
 
-/// What only a topic gives.
+/// Scores, which need a lexicon.
 #[derive(Serialize)]
 struct PageScores {
     relevance: Relevance,

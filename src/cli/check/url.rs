@@ -8,15 +8,15 @@ use suidao::strategy::url_weight;
 
 use crate::cli::terminal;
 
-/// Prints the normal form of each URL on a line, or as JSON also scope, robots.txt and weight. An invalid one gets a line
-/// on standard error. Returns whether all were valid.
+/// Prints the normal form of each URL on a line, or as JSON also scope, robots.txt and weight. An invalid one gets a
+/// line on standard error. Returns whether all were valid.
 pub fn show(urls: &[String], config: &Config, as_json: bool) -> Result<bool> {
-    let mut sound = true;
+    let mut all_valid = true;
     for text in urls {
         let url = match CrawlUrl::parse(text) {
             Ok(url) => url,
             Err(error) => {
-                sound = false;
+                all_valid = false;
                 errln!("suidao: cannot crawl {text}: {error}; write it as http://host/path");
                 continue;
             }
@@ -32,5 +32,5 @@ pub fn show(urls: &[String], config: &Config, as_json: bool) -> Result<bool> {
         });
         outln!("{line}");
     }
-    Ok(sound)
+    Ok(all_valid)
 }

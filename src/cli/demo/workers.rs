@@ -1,5 +1,5 @@
-//! `suidao demo --workers N`: a cluster on this machine. One process crawls a generated web to its end, then N workers do,
-//! one of which is killed in the middle, and both have the same pages.
+//! `suidao demo --workers N`: a cluster on this machine. One process crawls a generated web to its end, then N workers
+//! do, one of which is killed in the middle, and both have the same pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

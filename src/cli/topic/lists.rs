@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use suidao::read::charset::decode;
 use suidao::text::entries;
 
-/// Keywords with their weights: one per line with an optional weight after a tab, or several separated by commas. The file
-/// may be in any Chinese charset.
+/// Keywords with their weights: one per line with an optional weight after a tab, or several separated by commas. The
+/// file may be in any Chinese charset.
 pub fn keywords(path: &Path) -> Result<Vec<(String, Option<f64>)>> {
     let name = path.display();
     let bytes = std::fs::read(path)

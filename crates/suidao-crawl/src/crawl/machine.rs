@@ -111,8 +111,8 @@ impl Crawl {
         Batch { at: now, latency: None, events }
     }
 
-    /// The links of the last batch that lead to other partitions, each if it is the first to its URL or better than those
-    /// sent before.
+    /// The links of the last batch that lead to other partitions, each if it is the first to its URL or better than
+    /// those sent before.
     pub fn take_leaving(&mut self, batch: &Batch) -> Vec<SentLink> {
         let leaving = std::mem::take(&mut self.state.leaving);
         leaving.into_iter().map(|link| SentLink::of(self.url(link.to), link, &batch.events)).collect()

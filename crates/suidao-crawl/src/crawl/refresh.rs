@@ -2,8 +2,8 @@
 //!
 //! Due pages are an event, so a killed round resumes with the same pages and requests none twice.
 //!
-//! Two kinds of new pages may be fetched: those that a visited page newly links to, if they are promising, up to half of
-//! the requests; and, as the share `refresh.discovery`, those that the crawl left in its queue.
+//! Two kinds of new pages may be fetched: those that a visited page newly links to, if they are promising, up to half
+//! of the requests; and, as the share `refresh.discovery`, those that the crawl left in its queue.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -147,8 +147,8 @@ impl Refreshing {
             }
     }
 
-    /// Whether the next request may be for a promising new link: while they had at most half of the requests, or no page
-    /// is due.
+    /// Whether the next request may be for a promising new link: while they had at most half of the requests, or no
+    /// page is due.
     pub(super) fn may_follow(&self, run: &RefreshRun) -> bool {
         let Some(round) = self.round.as_ref().filter(|_| !self.new_links.is_empty()) else { return false };
         let begun = round.spent.plus(run.in_flight);

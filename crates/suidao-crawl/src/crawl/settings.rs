@@ -27,7 +27,8 @@ pub struct CrawlLimits {
     pub pages_per_host: Option<u32>,
     /// Maximum number of links between a seed and a page.
     pub depth: Option<u16>,
-    /// Maximum number of consecutive off-topic pages regardless of the scores of their links: four times the paper's kdepth.
+    /// Maximum number of consecutive off-topic pages regardless of the scores of their links: four times the paper's
+    /// kdepth.
     pub hops: u16,
     /// Maximum number of consecutive redirects, at most 15.
     pub redirects: u8,

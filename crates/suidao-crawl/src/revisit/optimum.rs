@@ -255,8 +255,8 @@ mod tests {
         }
     }
 
-    /// Relative error of the optimum. Near the largest value that a page can have, the visits that the even policy gives
-    /// it change by a thirtieth of its rate from one price to the next floating-point number.
+    /// Relative error of the optimum. Near the largest value that a page can have, the visits that the even policy
+    /// gives it change by a thirtieth of its rate from one price to the next floating-point number.
     fn tolerance(objective: OptimumObjective) -> f64 {
         if objective == OptimumObjective::Even { 1e-5 } else { 1e-9 }
     }

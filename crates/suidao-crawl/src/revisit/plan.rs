@@ -1,8 +1,8 @@
 //! Which pages are visited next: those whose visits have the highest value.
 //!
 //! The best policy visits a page when its value reaches the price of a visit (see [`VisitValue`]), and the requests at
-//! hand determine the price: so the most valuable pages are next regardless of the price. A round chooses all its pages at
-//! once. An endless refresh chooses [`at_once`] pages whenever those chosen before are used up.
+//! hand determine the price: so the most valuable pages are next regardless of the price. A round chooses all its pages
+//! at once. An endless refresh chooses [`at_once`] pages whenever those chosen before are used up.
 //!
 //! Pages are compared by value and not by due time: in a queue by time a page whose visit pays once an hour would wait
 //! behind those whose visit pays once a month (2 to 4 per cent of the freshness in the simulation of

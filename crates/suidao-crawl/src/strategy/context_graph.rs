@@ -1,6 +1,6 @@
 //! Context-focused crawling: Diligenti, Coetzee, Lawrence, Giles, Gori 2000. A page's words estimate its distance to
-//! the topic in links ([`suidao_page::topic::ContextGraphModel`]). Its links are queued by that layer, and the queue nearest
-//! to the topic is served first, that of pages in no layer last.
+//! the topic in links ([`suidao_page::topic::ContextGraphModel`]). Its links are queued by that layer, and the queue
+//! nearest to the topic is served first, that of pages in no layer last.
 //!
 //! Within a queue the paper orders by the classifier's likelihood, which naive Bayes puts at 1 for nearly every page;
 //! this implementation orders by the page's relevance.

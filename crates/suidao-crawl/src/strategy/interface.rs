@@ -95,8 +95,8 @@ pub trait Learning {
     /// The current score of a queued URL: asked for when the URL is queued, has risen, or reaches the head.
     fn current_score(&self, id: UrlId) -> Priority;
 
-    /// What it has learnt, in pieces for [`restore`](Learning::restore), in this order. Saves a restart from folding all
-    /// events.
+    /// What it has learnt, in pieces for [`restore`](Learning::restore), in this order. Saves a restart from folding
+    /// all events.
     fn snapshot(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_>;
 
     /// Restores a piece from the same strategy; false if it is invalid.

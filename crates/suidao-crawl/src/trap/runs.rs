@@ -27,12 +27,12 @@ struct LinkBloom(Box<[u64]>);
 impl LinkBloom {
     fn to(links: &[UrlId]) -> Self {
         let words = (links.len() / 8).next_power_of_two().clamp(*WORDS.start(), *WORDS.end());
-        let mut led = Self(vec![0; words].into());
+        let mut bloom = Self(vec![0; words].into());
         for link in links {
-            let (word, bit) = led.spot(*link);
-            led.0[word] |= 1 << bit;
+            let (word, bit) = bloom.position(*link);
+            bloom.0[word] |= 1 << bit;
         }
-        led
+        bloom
     }
 
     /// Whether the page had this link. False if so many bits are set that any link would match.
@@ -40,12 +40,12 @@ impl LinkBloom {
         if self.0.is_empty() {
             return false;
         }
-        let (word, bit) = self.spot(link);
+        let (word, bit) = self.position(link);
         let set = || self.0.iter().map(|word| word.count_ones() as usize).sum::<usize>();
         self.0[word] >> bit & 1 == 1 && set() * 5 <= self.0.len() * 64 * 3
     }
 
-    fn spot(&self, link: UrlId) -> (usize, u32) {
+    fn position(&self, link: UrlId) -> (usize, u32) {
         let hash = xxh3_64(&link.0.to_le_bytes());
         ((hash >> 6) as usize % self.0.len(), (hash & 63) as u32)
     }
@@ -56,15 +56,15 @@ struct UnproductiveRun {
     /// Consecutive pages that added nothing.
     no_new_content: u16,
     /// Links of the last two pages.
-    led: [LinkBloom; 2],
+    last_links: [LinkBloom; 2],
     /// SimHashes of their texts.
     last_texts: [u64; 2],
     pages: u32,
 }
 
 impl UnproductiveRun {
-    fn led_to(&self, link: UrlId) -> bool {
-        self.led.iter().any(|led| led.holds(link))
+    fn has_linked(&self, link: UrlId) -> bool {
+        self.last_links.iter().any(|links| links.holds(link))
     }
 }
 
@@ -92,7 +92,7 @@ impl SeriesTracker {
     pub fn adds_nothing_new(&self, series: &UrlSeries, page: &SeriesPage) -> bool {
         // The first page of a series is the reference for the others.
         let Some(run) = self.runs.get(&series.key()).filter(|run| run.pages > 0) else { return false };
-        if page.leads.iter().any(|&link| !run.led_to(link)) {
+        if page.leads.iter().any(|&link| !run.has_linked(link)) {
             return false;
         }
         let is_meaningful =
@@ -116,8 +116,8 @@ impl SeriesTracker {
         let run = self.runs.entry(key).or_default();
         run.no_new_content = if barren { run.no_new_content.saturating_add(1) } else { 0 };
         run.pages = run.pages.saturating_add(1);
-        run.led.swap(0, 1);
-        run.led[0] = LinkBloom::to(&links.collect::<Vec<UrlId>>());
+        run.last_links.swap(0, 1);
+        run.last_links[0] = LinkBloom::to(&links.collect::<Vec<UrlId>>());
         run.last_texts = [sketch.simhash, run.last_texts[0]];
         run.no_new_content
     }

@@ -14,8 +14,8 @@ const PARTS: Parts = Parts { text: true, markdown: true, links: false, posts: fa
 /// Digits of a page's id in the name of its file.
 const ID: usize = 16;
 
-/// Writes the selected pages one after the other. No line of a page is `---`, so that each `---` line is a border of front
-/// matter.
+/// Writes the selected pages one after the other. No line of a page is `---`, so that each `---` line is a border of
+/// front matter.
 pub fn write(export: &Export, output: &Output) -> Result<Streamed, StoreError> {
     output.rows("md", |rows| {
         export.each(|chosen| Ok(page(&export.document(chosen, PARTS)?) + "\n"), |page| Ok(rows.add(page.as_bytes())?))

@@ -1,7 +1,7 @@
 //! Where an export goes: one file, or a directory of shards, compressed as the name requires.
 //!
-//! A directory of shards may have the name of a file: `-o ml` holds `ml-00000.jsonl.zst`, `ml-00001.jsonl.zst` and so on;
-//! `-o ml.jsonl` holds `ml-00000.jsonl`, and `-o ml.jsonl.gz` holds `ml-00000.jsonl.gz`.
+//! A directory of shards may have the name of a file: `-o ml` holds `ml-00000.jsonl.zst`, `ml-00001.jsonl.zst` and so
+//! on; `-o ml.jsonl` holds `ml-00000.jsonl`, and `-o ml.jsonl.gz` holds `ml-00000.jsonl.gz`.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -36,8 +36,8 @@ impl Output {
         self.rows_with(extension, None, content)
     }
 
-    /// As [`Output::rows`], with a companion file of this ending (`.card.md`) next to the rows or among the shards, under
-    /// the name of the output without the format's ending.
+    /// As [`Output::rows`], with a companion file of this ending (`.card.md`) next to the rows or among the shards,
+    /// under the name of the output without the format's ending.
     pub fn rows_with<T>(
         &self,
         extension: &str,

@@ -1,7 +1,7 @@
 //! The corpus as plain text for language models: one page per line, and a data card.
 //!
-//! fastText, KenLM and SentencePiece read a line as a unit and a space as the border of words, and know no escapes: they
-//! would learn a backslash and an n as two letters. So line feeds become spaces; JSON lines keep paragraphs.
+//! fastText, KenLM and SentencePiece read a line as a unit and a space as the border of words, and know no escapes:
+//! they would learn a backslash and an n as two letters. So line feeds become spaces; JSON lines keep paragraphs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

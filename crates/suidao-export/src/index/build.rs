@@ -1,5 +1,5 @@
-//! Builds or updates an index: the selected pages in order of fetching, in a temporary directory that gets its final name
-//! when complete.
+//! Builds or updates an index: the selected pages in order of fetching, in a temporary directory that gets its final
+//! name when complete.
 
 use std::fs;
 use std::io;
@@ -40,7 +40,8 @@ pub struct IndexBuild<'a> {
 }
 
 impl<'a> IndexBuild<'a> {
-    /// Decides whether an existing index is updated: one of the same crawl and rules, if most of its pages are unchanged.
+    /// Decides whether an existing index is updated: one of the same crawl and rules, if most of its pages are
+    /// unchanged.
     ///
     /// # Errors
     /// [`IndexError::InTheWay`] if something else is there.

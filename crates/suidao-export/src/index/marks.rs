@@ -1,5 +1,5 @@
-//! What an index has of each page, so that an update adds only what is new or changed: a file of one number (u64, little
-//! endian) per page of the catalogue, 0 for pages that are not in the index.
+//! What an index has of each page, so that an update adds only what is new or changed: a file of one number (u64,
+//! little endian) per page of the catalogue, 0 for pages that are not in the index.
 
 use std::fs;
 use std::io;

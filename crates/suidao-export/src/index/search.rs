@@ -366,8 +366,8 @@ impl Index {
         Ok(shares)
     }
 
-    /// The query with the condition that an extracted field has this value. `None` if it has the condition, or if it cannot
-    /// be added because the query is long or the name of the field means something else in queries.
+    /// The query with the condition that an extracted field has this value. `None` if it has the condition, or if it
+    /// cannot be added because the query is long or the name of the field means something else in queries.
     pub fn with_value(&self, query: &str, field: &str, value: &str) -> Option<String> {
         Query::with_value(query, field, value, &self.extracted)
     }

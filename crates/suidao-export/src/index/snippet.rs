@@ -173,8 +173,8 @@ fn border(text: &str, at: usize) -> bool {
     }
 }
 
-/// The number of words in the best window, and the first of them: the one with the most words, then the most occurrences,
-/// then the first.
+/// The number of words in the best window, and the first of them: the one with the most words, then the most
+/// occurrences, then the first.
 fn best(text: &str, found: &[Found]) -> (usize, usize) {
     // First column of each occurrence, and the one after its last.
     let (mut at, mut columns) = (0, 0);

@@ -2,8 +2,8 @@
 //!
 //! A token is a word of the dictionary, also inside other words, a Chinese character, or a word of another script,
 //! stemmed as English. Positions count Chinese characters and words of other scripts. So a piece of text has the same
-//! tokens at the same distances everywhere, and is found as a phrase of tokens that cover it, however jieba segments its
-//! neighbours.
+//! tokens at the same distances everywhere, and is found as a phrase of tokens that cover it, however jieba segments
+//! its neighbours.
 
 use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
 

@@ -1,5 +1,5 @@
-//! `labels.tsv`: a line per labelled page with URL, `yes` or `no`, relevance, stratum. A line is written by one call and
-//! synced before the next page is shown. An incomplete line after a crash is removed at the next start.
+//! `labels.tsv`: a line per labelled page with URL, `yes` or `no`, relevance, stratum. A line is written by one call
+//! and synced before the next page is shown. An incomplete line after a crash is removed at the next start.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

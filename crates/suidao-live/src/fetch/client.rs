@@ -146,8 +146,8 @@ impl Fetcher {
     /// Every response is a [`Fetched`], including redirects, errors and 304. Header names are in lower case, in the
     /// order received; fields of one name are placed together where the first was. Values are UTF-8 if they decode as
     /// such, else Latin-1; in `location` other bytes are escaped. `wire` is set if the body was compressed. Of answers
-    /// other than 2xx at most 64 KiB of the body are read; it is empty if it is larger or broken. `requested` is what was
-    /// sent of `known`.
+    /// other than 2xx at most 64 KiB of the body are read; it is empty if it is larger or broken. `requested` is what
+    /// was sent of `known`.
     ///
     /// # Errors
     /// [`Failure`] if there is no response, the body is too large or broken, the address is private, or the media type

@@ -72,8 +72,8 @@ fn is_exhausted(error: &(dyn Error + 'static)) -> bool {
     }
 }
 
-/// Whether the resolver reports that the name does not exist or has no address, rather than that it failed. The standard
-/// library drops the code of getaddrinfo and keeps its text. An unknown text proves nothing.
+/// Whether the resolver reports that the name does not exist or has no address, rather than that it failed. The
+/// standard library drops the code of getaddrinfo and keeps its text. An unknown text proves nothing.
 fn denies(text: &str) -> bool {
     // glibc (no name, no address), musl (the same), macOS and BSD, Windows.
     const DENIALS: [&str; 7] = [

@@ -1,6 +1,6 @@
-//! One GET of one URL: from a [`CrawlUrl`](suidao_page::model::CrawlUrl) to a [`Fetched`](suidao_page::model::Fetched) or
-//! a [`Failure`](suidao_page::model::Failure), within limits of time, size and address. Redirects, error statuses and
-//! retries are for the caller to handle.
+//! One GET of one URL: from a [`CrawlUrl`](suidao_page::model::CrawlUrl) to a [`Fetched`](suidao_page::model::Fetched)
+//! or a [`Failure`](suidao_page::model::Failure), within limits of time, size and address. Redirects, error statuses
+//! and retries are for the caller to handle.
 
 /// Sections of names; see the file.
 const LISTS: &str = include_str!("lists.txt");

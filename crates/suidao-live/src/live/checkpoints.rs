@@ -11,8 +11,8 @@ use suidao_store::store::checkpoint::{Checkpoint, CheckpointState, Pieces, diges
 use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{CrawlDirectory, Store, StoreError};
 
-/// Between two checkpoints is at least this share of all batches. The cost of a checkpoint grows with the crawl, so the
-/// total cost is a bounded share.
+/// At least one in this many of all batches lies between two checkpoints. Their cost grows with the crawl, so in total
+/// it is a bounded share.
 const SHARE: u64 = 16;
 /// At the end of a run a checkpoint pays off after this many times fewer batches.
 const AT_END: u64 = 16;
@@ -23,12 +23,13 @@ const HARVEST: u8 = b'H';
 /// Increase it when a part of the machine is stored differently: older checkpoints are then ignored.
 const LAYOUT: u32 = 10;
 
-/// A digest of all settings that affect how events change the state. `own` names a strategy that is not the configured one.
+/// A digest of all settings that affect how events change the state. `own` names a strategy that is not the configured
+/// one.
 pub fn fold_digest(config: &Config, topic: &Topic, own: Option<&str>) -> u64 {
     let agent = agent(config);
     let mut config = config.clone();
-    // These settings decide what happens, not how events change the state. Of the goals only the harvest rate depends on
-    // past events.
+    // These settings decide what happens, not how events change the state. Of the goals only the harvest rate depends
+    // on past events.
     let other = Config::default();
     (config.limits.pages, config.limits.requests) = (None, None);
     (config.fetch, config.render) = (other.fetch, other.render);
@@ -84,7 +85,7 @@ fn from_checkpoint(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Opt
 pub(super) struct Checkpoints {
     directory: CrawlDirectory,
     settings: u64,
-    /// Fewest batches between two; 0: none.
+    /// Minimum number of batches between two; 0: no checkpoints.
     every: u64,
     /// Batches of the last one.
     saved: u64,

@@ -64,7 +64,7 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     /// Batches passed to the writer, those of earlier runs included.
     pub(super) submitted: u64,
     pub(super) checkpoints: Checkpoints,
-    /// Time spent on checkpoints since the last look at the clock.
+    /// Time spent on checkpoints since the last turn of the loop.
     pub(super) checkpointing: Duration,
     pub(super) report: &'a mut F,
     pub(super) clock: MonotonicClock,

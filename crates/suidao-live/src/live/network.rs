@@ -1,5 +1,5 @@
-//! Which results count, and when the network is checked: [`Outage`] judges each result, those in doubt wait here until
-//! something answers.
+//! Decides which results count, and checks the network: [`Outage`] judges each result; failures that may be the
+//! network's wait here until something answers.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ const FIRST_CHECK: Duration = Duration::from_secs(3);
 /// Pause when there are no descriptors left: idle connections close after a second at the earliest.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The network of this machine. `K` tells the caller whose result it is.
+/// The network of this machine. A result comes with a `K` of the caller, such as its partition.
 pub struct NetworkWatch<K> {
     outage: Outage,
     fetcher: Fetcher,
@@ -34,7 +34,7 @@ pub struct NetworkWatch<K> {
 pub struct JudgedResults<K> {
     /// They count.
     pub settle: Vec<(K, FetchResult)>,
-    /// They prove nothing about their URLs, which are queued again.
+    /// They do not count, and their URLs are queued again.
     pub requeue: Vec<(K, FetchResult)>,
 }
 

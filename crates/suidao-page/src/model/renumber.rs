@@ -1,5 +1,5 @@
-//! Other numbers for the URLs and hosts of an event, so that logs of several machines become one. Every field is named, so
-//! that a new one is not forgotten.
+//! Other numbers for the URLs and hosts of an event, so that logs of several machines become one. Every field is named,
+//! so that a new one is not forgotten.
 
 use super::{
     Discovered, Event, ForumPage, ForumRole, ForumStep, HostId, IndexPage, Link, PageKind, PageProcessed, RefreshStep,

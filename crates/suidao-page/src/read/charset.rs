@@ -23,8 +23,8 @@ const DECODED: usize = 8 << 10;
 const PRESCAN: usize = 16 << 10;
 /// Bytes of one `meta` element, because an unclosed one would extend to the end.
 const META: usize = 1 << 10;
-/// Mean [`score_charset`] per character that proves Chinese: 6 if all characters are frequent; wrongly decoded text is below
-/// 2.
+/// Mean [`score_charset`] per character that proves Chinese: 6 if all characters are frequent; wrongly decoded text is
+/// below 2.
 const CONVINCING: f32 = 2.5;
 /// Fewer characters do not disprove a declaration.
 const FEW: u32 = 4;

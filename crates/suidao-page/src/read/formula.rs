@@ -1,5 +1,5 @@
-//! Formulas: their TeX source between dollar signs, from MathJax scripts (`script type="math/tex"`) and from annotations
-//! of MathML, where it replaces the text of the drawn formula, which has lost fractions and exponents.
+//! Formulas: their TeX source between dollar signs, from MathJax scripts (`script type="math/tex"`) and from
+//! annotations of MathML, where it replaces the text of the drawn formula, which has lost fractions and exponents.
 
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;

@@ -1,6 +1,6 @@
 //! Learns from labelled pages: changes the weights of a linear judge as little as necessary to judge these pages as
-//! labelled (Yang, Yan, Hauptmann 2007, adaptive support vector machines). The pages that the lexicon was learnt from are
-//! not needed.
+//! labelled (Yang, Yan, Hauptmann 2007, adaptive support vector machines). The pages that the lexicon was learnt from
+//! are not needed.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
@@ -35,7 +35,8 @@ pub struct Adapted {
     pub changes: Vec<(String, f64)>,
 }
 
-/// Learns from pages labelled on topic (`true`) or off topic. A lexicon of eq. (1) becomes linear. Terms that the user deleted stay out.
+/// Learns from pages labelled on topic (`true`) or off topic. A lexicon of eq. (1) becomes linear. Terms that the user
+/// deleted stay out.
 ///
 /// # Errors
 /// [`AdaptError`] if no page has text.

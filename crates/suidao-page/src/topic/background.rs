@@ -15,8 +15,8 @@ const BUILT_IN: &[u8] = include_bytes!("background.zst");
 /// Distinct words of a random page, approximately.
 const RANDOM_WORDS: usize = 150;
 
-/// How often a page of the user counts, because it resembles what is judged more than the average page does: with 1 mean
-/// average precision is .564, with 4 .571, with 16 .575.
+/// How often a page of the user counts, because it resembles what is judged more than the average page does: with 1
+/// mean average precision is .564, with 4 .571, with 16 .575.
 const OWN: u32 = 8;
 
 /// Words kept in a lexicon besides its own terms.
@@ -83,8 +83,8 @@ impl Background {
         background
     }
 
-    /// Its counts, [`OWN`] times, plus the built-in ones, without pages: a few hundred pages of a few hosts are too few for
-    /// rare words.
+    /// Its counts, [`OWN`] times, plus the built-in ones, without pages: a few hundred pages of a few hosts are too few
+    /// for rare words.
     pub fn with_built_in(&self) -> Self {
         let mut counts = Self::built_in();
         if !self.samples.is_empty() {

@@ -6,10 +6,10 @@
 //! on topic: S ≥ −b + 0.1 + raise
 //! ```
 //!
-//! Keywords are a vector of length 1 that is added to W and to the weights of tags. `raise` is the least
-//! number, at least 0, for which at most 3% of the off-topic background pages, or less than half of the samples, are
-//! judged on topic, measured by cross-validation over hosts. Background pages that score higher than a quarter of the samples are left out of the
-//! training, because they are probably on topic.
+//! Keywords are a vector of length 1 that is added to W and to the weights of tags. `raise` is the least number, at
+//! least 0, for which at most 3% of the off-topic background pages, or less than half of the samples, are judged on
+//! topic, measured by cross-validation over hosts. Background pages that score higher than a quarter of the samples are
+//! left out of the training, because they are probably on topic.
 
 use std::collections::BTreeSet;
 

@@ -144,8 +144,8 @@ pub const LONGEST_ANCHOR: usize = 30;
 /// picked one by one.
 const LINKED_SHARE: f64 = 0.9;
 
-/// The reason against each sample; `None` for usable ones. `by_anchors` applies the rules about links to a sample, which
-/// exclude listings from TextRank; on blogs they reject one document in eight, because of long titles.
+/// The reason against each sample; `None` for usable ones. `by_anchors` applies the rules about links to a sample,
+/// which exclude listings from TextRank; on blogs they reject one document in eight, because of long titles.
 pub(super) fn rejections(samples: &[Sample], by_anchors: bool) -> Vec<Option<Rejection>> {
     let mut anchors: FxHashMap<&CrawlUrl, Vec<String>> = FxHashMap::default();
     for sample in samples {

@@ -6,8 +6,8 @@
 //! w1 R_Anchor + w2 R_Context + w3 R_Url, where R_Anchor = max(Sim(anchor, T), b · Sim(anchor, T_near)), and R_Context
 //! likewise.
 //!
-//! With a linear judge ([`super::LinearModel`]) its S takes the place of Sim: in texts for eq. (1) and contexts, in tags,
-//! in anchors, and in URLs.
+//! With a linear judge ([`super::LinearModel`]) its S takes the place of Sim: in texts for eq. (1) and contexts, in
+//! tags, in anchors, and in URLs.
 
 use std::cmp::Reverse;
 

@@ -28,8 +28,8 @@ pub struct CorpusDocument {
     /// With the port unless it is the default.
     pub host: String,
     pub title: String,
-    /// Main content, paragraphs separated by a line feed; of a thread, its posts separated by a blank line. Empty if not
-    /// requested.
+    /// Main content, paragraphs separated by a line feed; of a thread, its posts separated by a blank line. Empty if
+    /// not requested.
     pub text: String,
     /// Characters of the text without white space.
     pub chars: u32,

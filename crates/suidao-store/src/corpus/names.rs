@@ -1,5 +1,5 @@
-//! The URLs of pages and redirects by number, and how each was found: documents name the page with the link and the page
-//! they duplicate.
+//! The URLs of pages and redirects by number, and how each was found: documents name the page with the link and the
+//! page they duplicate.
 
 use crate::store::{Store, StoreError};
 use suidao_page::model::{CrawlUrl, Event, UrlId, UrlOrigin};

@@ -25,9 +25,9 @@ struct Waiting {
     location: Location,
 }
 
-/// Writes a new score for every page to the log, `at` this time. `store` is open for writing; `watch` gets the number of
-/// batches read so far. Returns how many pages keep their scores, because their content is not in the archive. Nothing
-/// changes for readers until the last step, which replaces the description of the crawl.
+/// Writes a new score for every page to the log, `at` this time. `store` is open for writing; `watch` gets the number
+/// of batches read so far. Returns how many pages keep their scores, because their content is not in the archive.
+/// Nothing changes for readers until the last step, which replaces the description of the crawl.
 ///
 /// # Errors
 /// [`StoreError`], if a page cannot be read or the disk fails: the crawl keeps its scores.

@@ -1,5 +1,5 @@
-//! `state/batches`: every batch of the log once more, in a plain file that any number of processes read while one writes,
-//! because the engine admits a single process.
+//! `state/batches`: every batch of the log once more, in a plain file that any number of processes read while one
+//! writes, because the engine admits a single process.
 //!
 //! A frame is the length of its content and the crc32 of it (u32 each, little endian), and the content: postcard of a
 //! [`Record`]. The file is append-only. How much of it counts is in the [`CommitMarker`](super::marker::CommitMarker).
@@ -176,8 +176,8 @@ impl Iterator for Frames {
     }
 }
 
-/// Decodes frames: on all cores, a portion at a time, because that costs more than reading (most of it is URLs). An error
-/// ends the iteration.
+/// Decodes frames: on all cores, a portion at a time, because that costs more than reading (most of it is URLs). An
+/// error ends the iteration.
 pub(super) fn decoded(frames: Result<Frames, StoreError>) -> impl Iterator<Item = Result<Record, StoreError>> {
     let (mut frames, mut failure) = match frames {
         Ok(frames) => (Some(frames), None),

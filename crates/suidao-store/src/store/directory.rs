@@ -26,8 +26,8 @@ pub struct CrawlDirectory {
     root: PathBuf,
 }
 
-/// The lock of a crawl directory. Dropping it unlocks explicitly: closing the file is not enough, because a child process
-/// that another thread is starting holds a copy of it for a moment.
+/// The lock of a crawl directory. Dropping it unlocks explicitly: closing the file is not enough, because a child
+/// process that another thread is starting holds a copy of it for a moment.
 #[derive(Debug)]
 pub struct Lock(File);
 
@@ -124,8 +124,8 @@ impl CrawlDirectory {
         tempfile::tempfile_in(&self.root).is_err_and(failed)
     }
 
-    /// Locks the directory for writing by this process, and notes its `command` for others. The lock ends with the value
-    /// or the process: it is the system's, so that a killed crawl leaves no lock.
+    /// Locks the directory for writing by this process, and notes its `command` for others. The lock ends with the
+    /// value or the process: it is the system's, so that a killed crawl leaves no lock.
     ///
     /// # Errors
     /// [`StoreError::InUse`] if another process has it, [`StoreError::Io`].
@@ -168,8 +168,8 @@ impl CrawlDirectory {
     }
 }
 
-/// Writes a whole file that the user has named, as [`write_own`]; a device or pipe receives the bytes directly. After an
-/// error the previous file remains.
+/// Writes a whole file that the user has named, as [`write_own`]; a device or pipe receives the bytes directly. After
+/// an error the previous file remains.
 pub fn write_whole<T>(
     path: &Path,
     content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
@@ -186,9 +186,9 @@ pub fn write_whole<T>(
     write_own(path, content)
 }
 
-/// Writes a whole file of a crawl directory: `content` goes to a temporary file that is renamed to `path` when all of it
-/// is on disk. A reader sees the previous file or the new one. A link or pipe of that name is replaced, not written to.
-/// After an error the previous file remains.
+/// Writes a whole file of a crawl directory: `content` goes to a temporary file that is renamed to `path` when all of
+/// it is on disk. A reader sees the previous file or the new one. A link or pipe of that name is replaced, not written
+/// to. After an error the previous file remains.
 pub fn write_own<T>(
     path: &Path,
     content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
@@ -204,8 +204,8 @@ pub fn write_own<T>(
     Ok(value)
 }
 
-/// Writes a whole directory: `content` fills a temporary one that is renamed to `path` when all its files are on disk. An
-/// existing `path` must be an empty directory; this is checked first. After an error nothing new is left.
+/// Writes a whole directory: `content` fills a temporary one that is renamed to `path` when all its files are on disk.
+/// An existing `path` must be an empty directory; this is checked first. After an error nothing new is left.
 pub fn write_whole_directory<T>(
     path: &Path,
     content: impl FnOnce(&Path) -> Result<T, WriteError>,

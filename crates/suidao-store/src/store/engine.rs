@@ -1,7 +1,7 @@
 //! The engine of the log, sled: it makes a group of batches durable, all or none. Only the writer opens it.
 //!
-//! The key is the number of a batch (u64, big endian); the value is where its frame ends in `state/batches` (u64, little
-//! endian), then checksum and content as there.
+//! The key is the number of a batch (u64, big endian); the value is where its frame ends in `state/batches` (u64,
+//! little endian), then checksum and content as there.
 
 use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -109,8 +109,8 @@ impl Engine {
     }
 }
 
-/// The engine's threads release its own lock a moment after it was closed. We hold ours, so no other process has it, and
-/// an error that is not the system's is about this lock.
+/// The engine's threads release its own lock a moment after it was closed. We hold ours, so no other process has it,
+/// and an error that is not the system's is about this lock.
 #[allow(clippy::disallowed_methods, reason = "an edge, and the engine offers nothing to wait on")]
 fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
     for _ in 0..100 {

@@ -2,10 +2,10 @@
 //! from it.
 //!
 //! One process writes, any number read. The writer holds the lock of the directory, and gives each group of batches to
-//! the engine, which makes them durable together; then it appends them to `state/batches`, and then it writes the number
-//! of batches ([`CommitMarker`]). Readers use the last two alone and take no lock: what the marker promises is never
-//! changed. The file is synced now and then only; what a power failure takes from it, the next writer restores from the
-//! engine, and the other way round.
+//! the engine, which makes them durable together; then it appends them to `state/batches`, and then it writes the
+//! number of batches ([`CommitMarker`]). Readers use the last two alone and take no lock: what the marker promises is
+//! never changed. The file is synced now and then only; what a power failure takes from it, the next writer restores
+//! from the engine, and the other way round.
 
 use std::fs::{self, File};
 use std::io;
@@ -270,8 +270,8 @@ impl Store {
         Self::open_to_write(dir, meta, Some(lock), false)
     }
 
-    /// Replaces the description of the crawl, whose pages were judged again, and removes the checkpoint, which depends on
-    /// the earlier scores.
+    /// Replaces the description of the crawl, whose pages were judged again, and removes the checkpoint, which depends
+    /// on the earlier scores.
     pub fn describe(&mut self, meta: Meta) -> Result<(), StoreError> {
         meta.write(&self.dir)?;
         self.meta = meta;

@@ -1,7 +1,8 @@
 //! `state/acknowledged`: how many batches are durable, and where they end in `state/batches`. Readers start here.
 //!
-//! It is written after the batches and not synced, so it never promises too much. The engine treats damage in the middle of
-//! its file as the end, and opens with what came before, or with nothing: a log with fewer batches than this is rejected.
+//! It is written after the batches and not synced, so it never promises too much. The engine treats damage in the
+//! middle of its file as the end, and opens with what came before, or with nothing: a log with fewer batches than this
+//! is rejected.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};

@@ -1,5 +1,5 @@
-//! `state/meta.json`: the identity of a crawl. It is outside the log, so that a later version can change the log and still
-//! recognise the format.
+//! `state/meta.json`: the identity of a crawl. It is outside the log, so that a later version can change the log and
+//! still recognise the format.
 
 use serde::{Deserialize, Serialize};
 

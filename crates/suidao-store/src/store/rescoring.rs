@@ -1,5 +1,5 @@
-//! Pages that `suidao rescore` judged again. Their scores are events of the log, later than the pages; every reader of the
-//! log gets each page with its newest score, so only this file knows of them.
+//! Pages that `suidao rescore` judged again. Their scores are events of the log, later than the pages; every reader of
+//! the log gets each page with its newest score, so only this file knows of them.
 
 use serde::{Deserialize, Serialize};
 

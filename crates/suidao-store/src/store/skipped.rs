@@ -1,5 +1,5 @@
-//! `skipped.csv`: every known URL that will not be fetched, with the last reason: skipped by policy, or failed. Streamed
-//! from the log at the end of a crawl, because the list may exceed the memory.
+//! `skipped.csv`: every known URL that will not be fetched, with the last reason: skipped by policy, or failed.
+//! Streamed from the log at the end of a crawl, because the list may exceed the memory.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ pub enum UrlStatus {
     Failed,
 }
 
-/// The status of every known URL, computed from the events. Memory: 2 bytes per URL, and about 10 per URL skipped without
-/// a number.
+/// The status of every known URL, computed from the events. Memory: 2 bytes per URL, and about 10 per URL skipped
+/// without a number.
 #[derive(Debug, Default)]
 pub struct UrlStatuses {
     pub of: Vec<UrlStatus>,

@@ -1,8 +1,8 @@
 //! Checks a crawl directory and repairs it.
 //!
 //! Log and archive are read in parallel: both are in order of settling, so the first damage of either ends the intact
-//! part. What the log's file has lost, the engine may still have. Otherwise a repair cuts log and archive there, moves the
-//! rest to `damaged-N`, and the crawl fetches it again when it resumes.
+//! part. A batch that is damaged in `state/batches` may be intact in the engine's copy (sled, `state/log`). Otherwise a
+//! repair cuts log and archive there, moves the rest to `damaged-N`, and the crawl fetches it again when it resumes.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};

@@ -3,8 +3,8 @@
 use super::scale::Scale;
 use super::{LineStyle, levels, line, rect, svg, word};
 
-/// A small plot. `slots`: shares of the hours; `largest`: the share at the upper end; `instants`: hours, 0 to 24; `note`
-/// is below the name.
+/// A small plot. `slots`: shares of the hours; `largest`: the share at the upper end; `instants`: hours, 0 to 24;
+/// `note` is below the name.
 pub fn day(name: &str, note: &str, slots: &[f64; 24], largest: f64, instants: &[f64]) -> String {
     let (left, right, top, bottom) = (34.0, 216.0, 40.0, 124.0);
     let y = Scale::new(bottom, top, largest, 2.0, true, false);

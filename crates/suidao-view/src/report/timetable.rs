@@ -50,8 +50,8 @@ pub struct BoardPlan {
     pub mean_delay: Option<f64>,
 }
 
-/// Plans the visits of a crawl's boards from its log. `map` overrides the forum file in the log. `None` if the crawl has
-/// no board.
+/// Plans the visits of a crawl's boards from its log. `map` overrides the forum file in the log. `None` if the crawl
+/// has no board.
 pub fn timetable(
     store: &Store,
     map: Option<ForumMap>,
@@ -212,7 +212,8 @@ mod tests {
     const OPTIONS: TimetableOptions = TimetableOptions { method: ScheduleMethod::Sqrt, per_day: None };
     const DAY: i64 = 86_400;
 
-    /// A crawl of two boards, one of them busy at nine in the morning, with one thread that gets this many replies a day.
+    /// A crawl of two boards, one of them busy at nine in the morning, with one thread that gets this many replies a
+    /// day.
     fn crawl(root: &std::path::Path, map: Option<ForumMap>) -> Store {
         let mut store = Store::resume(
             &CrawlDirectory::new(root),

@@ -18,8 +18,8 @@ pub fn read_sources(draft: &mut Draft, step: RefreshStep) {
     draft.push(Event::Refresh(Box::new(RefreshStep { sources, ..step })));
 }
 
-/// What becomes due before the next due page is taken: the pages of a round, once sitemaps and feeds are read, and in an
-/// endless refresh the sources, once a day.
+/// What becomes due before the next due page is taken: the pages of a round, once sitemaps and feeds are read, and in
+/// an endless refresh the sources, once a day.
 pub fn due(draft: &mut Draft) {
     let Some(refreshing) = &draft.state.refreshing else { return };
     if let Some(most) = draft.state.wants_plan(draft.now) {
@@ -32,7 +32,8 @@ pub fn due(draft: &mut Draft) {
     }
 }
 
-/// Makes at most this many pages due, those with the most valuable visits. A round has then chosen, even if it chose none.
+/// Makes at most this many pages due, those with the most valuable visits. A round has then chosen, even if it chose
+/// none.
 pub fn plan(draft: &mut Draft, most: usize) {
     let due: Vec<(UrlId, f32)> =
         draft.state.plan(draft.now, most).into_iter().map(|planned| (planned.id, planned.value as f32)).collect();

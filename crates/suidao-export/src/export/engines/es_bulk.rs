@@ -1,8 +1,9 @@
-//! Elasticsearch and OpenSearch: rows of the bulk API (NDJSON of actions and documents) and a composable index template.
+//! Elasticsearch and OpenSearch: rows of the bulk API (NDJSON of actions and documents) and a composable index
+//! template.
 //!
-//! The plain template needs no plugin: it indexes Chinese as overlapping pairs of characters (`cjk` bigrams), which finds
-//! everything and ranks acceptably. The other uses the official plugin `analysis-smartcn` for words. The server analyses
-//! queries too.
+//! The plain template needs no plugin: it indexes Chinese as overlapping pairs of characters (`cjk` bigrams), which
+//! finds everything and ranks acceptably. The other uses the official plugin `analysis-smartcn` for words. The server
+//! analyses queries too.
 
 use serde_json::{Value, json};
 

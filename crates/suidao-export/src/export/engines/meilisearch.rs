@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use suidao_store::corpus::{CorpusDocument, DocumentFields, JsonDocument};
 
-/// A document's line. Meilisearch filters and sorts numbers only, so `published_at` and `fetched_at` (seconds since 1970)
-/// accompany `published` and `fetched`.
+/// A document's line. Meilisearch filters and sorts numbers only, so `published_at` and `fetched_at` (seconds since
+/// 1970) accompany `published` and `fetched`.
 pub fn row(document: &CorpusDocument, fields: &DocumentFields) -> serde_json::Result<Vec<u8>> {
     let mut row = serde_json::to_vec(&JsonDocument(document, fields))?;
     // Appended as text, because a JSON value would turn f32 into f64.
@@ -21,8 +21,8 @@ pub fn row(document: &CorpusDocument, fields: &DocumentFields) -> serde_json::Re
     Ok(row)
 }
 
-/// The body of `PATCH /indexes/NAME/settings`. Texts are declared Chinese, English and Japanese, so that the server does
-/// not guess a language from a short title.
+/// The body of `PATCH /indexes/NAME/settings`. Texts are declared Chinese, English and Japanese, so that the server
+/// does not guess a language from a short title.
 pub fn settings() -> Value {
     super::settings(include_str!("meilisearch.json"))
 }

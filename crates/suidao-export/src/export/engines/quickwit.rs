@@ -1,5 +1,6 @@
 //! Quickwit: documents as NDJSON (`quickwit index ingest`, or `POST /api/v1/NAME/ingest`), and the configuration of the
-//! index. Its tokenizer `chinese_compatible` makes a token of every Chinese character and of every word of other scripts.
+//! index. Its tokenizer `chinese_compatible` makes a token of every Chinese character and of every word of other
+//! scripts.
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Renders pages in a headless Chromium and parses the result instead of the server's answer. Every request of the
-//! browser is intercepted (`gate`); permitted ones are made by our [`Fetcher`](super::Fetcher), so address check, proxy,
-//! limits and robots.txt apply to them too.
+//! browser is intercepted (`gate`); permitted ones are made by our [`Fetcher`](super::Fetcher), so address check,
+//! proxy, limits and robots.txt apply to them too.
 
 mod chrome;
 mod gate;
