@@ -118,6 +118,9 @@ struct CreateArgs {
 struct CollectArgs {
     #[command(flatten)]
     crawl: NamedArgs,
+    /// Leave out pages whose files are missing because a worker lost its disk before it uploaded them
+    #[arg(long, help_heading = "Input")]
+    skip_missing: bool,
     /// New crawl directory
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: PathBuf,
@@ -183,7 +186,7 @@ pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
         ClusterVerb::Collect(args) => {
             let directory = CrawlDirectory::new(&args.output);
             let collect = async |nats: &NatsConnection| {
-                cluster::collect(&SharedCrawl::open(nats, &args.crawl.name).await?, &directory).await
+                cluster::collect(&SharedCrawl::open(nats, &args.crawl.name).await?, &directory, args.skip_missing).await
             };
             let collected = on(&args.crawl, collect)?;
             if args.crawl.json {
@@ -196,6 +199,13 @@ pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {
                     thousands(collected.pages),
                     thousands(collected.relevant)
                 );
+                if collected.missing > 0 {
+                    infoln!(
+                        verbosity,
+                        "Left out {} whose files are missing.",
+                        count(collected.missing, "page", "pages")
+                    );
+                }
             }
             Ok(Exit::Done)
         }
@@ -288,7 +298,7 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     Ok(match report.end {
         None => Exit::Interrupted,
-        Some(End::Stopped) => Exit::Incomplete,
+        Some(End::Stopped) => Exit::Done,
         Some(End::Done(Stop::RequestLimit | Stop::OnlyUnreachable)) => Exit::Incomplete,
         Some(End::Done(_)) => Exit::Done,
     })
@@ -340,8 +350,7 @@ fn describe_status(status: &ClusterStatus) -> String {
     };
     let limit = status.limit.map_or_else(String::new, |limit| format!(" of {}", thousands(limit)));
     let mut text = format!(
-        "{}: {state} {} of {} partitions have a worker.\n{}{limit} pages, {} relevant ({:.1}%), {} queued, {} in flight, \
-         {} links to deliver",
+        "{}: {state} {} of {} partitions have a worker.\n{}{limit} pages, {} relevant ({:.1}%), {} queued, {} in flight",
         status.name,
         thousands(status.owned() as u64),
         thousands(status.partitions.into()),
@@ -350,21 +359,24 @@ fn describe_status(status: &ClusterStatus) -> String {
         100.0 * total.relevant as f64 / total.pages.max(1) as f64,
         thousands(total.queued),
         thousands(total.in_flight),
-        thousands(status.waiting_links),
     );
+    if status.end.is_none() {
+        text += &format!(", {} links to deliver", thousands(status.waiting_links));
+    }
     for (name, worker) in &status.workers {
         let sum = |count: fn(&PartitionStatus) -> u64| thousands(worker.partitions.values().map(count).sum());
         text += &format!(
-            "\n  {name}{}: {} partitions, {} pages, {} relevant, {} queued, {} in flight, {:.1} pages/s, {:.1} links/s",
+            "\n  {name}{}: {} partitions, {} pages, {} relevant, {} queued, {} in flight",
             if worker.alive { "" } else { " (left)" },
             worker.partitions.len(),
             sum(|part| part.pages),
             sum(|part| part.relevant),
             sum(|part| part.queued),
             sum(|part| part.in_flight),
-            worker.pages_per_second,
-            worker.links_per_second,
         );
+        if worker.alive {
+            text += &format!(", {:.1} pages/s, {:.1} links/s", worker.pages_per_second, worker.links_per_second);
+        }
     }
     text
 }

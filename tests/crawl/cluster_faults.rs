@@ -140,7 +140,7 @@ fn one_of_three_servers_dies() {
     let begun = Instant::now();
     loop {
         let ready = crate::support::run(cluster.command(&["cluster", "status", "none"]));
-        if ready.err.contains("no crawl none") {
+        if ready.err.contains("no crawl named none") {
             break;
         }
         assert!(begun.elapsed() < Duration::from_secs(60), "{}", ready.err);
@@ -394,7 +394,7 @@ fn reading_verbs_take_a_crawl_of_a_cluster() {
         cluster.command(&["export", "cluster:read", "-o", &output("x.jsonl"), "--since", "last"]),
         "no record of exports",
     );
-    fails(cluster.command(&["why", "cluster:none", url]), "no crawl none");
+    fails(cluster.command(&["why", "cluster:none", url]), "no crawl named none");
 }
 
 #[test]
@@ -495,6 +495,16 @@ fn an_archive_may_be_a_bucket() {
     };
     let ended = crate::support::run(collect("early")).expect(1);
     assert!(ended.err.contains("is not in the archive of the crawl s3 yet"), "{}", ended.err);
+    let mut without = collect("without");
+    without.arg("--skip-missing");
+    crate::support::run(without).expect(0);
+    assert!(crate::support::pages(&cluster.stage.path("without")).len() < wanted.len());
+    crate::support::run({
+        let mut command = crate::support::suidao();
+        command.args(["check", "crawl"]).arg(cluster.stage.path("without"));
+        command
+    })
+    .expect(0);
     Running::start(worker("killed")).end().expect(0);
     crate::support::run(collect("s3-all")).expect(0);
     let found = crate::support::pages(&cluster.stage.path("s3-all"));
@@ -507,4 +517,18 @@ fn an_archive_may_be_a_bucket() {
     wrong.env("AWS_ENDPOINT", format!("http://127.0.0.1:{}", unused_port()));
     let ended = crate::support::run(wrong).expect(1);
     assert!(ended.err.contains("the bucket s3://crawls/all cannot"), "{}", ended.err);
+}
+
+#[test]
+fn an_interrupted_worker_ends_without_its_server() {
+    let Some(mut cluster) = Cluster::new(finite(), 20) else { return };
+    cluster.create("away", &[]);
+    let worker = cluster.worker("away", "w");
+    cluster.until("away", 20);
+    cluster.nats.server.kill();
+    std::thread::sleep(Duration::from_secs(2));
+    worker.signal("INT");
+    // It does not wait for its partitions; a bound ends the test.
+    let ended = worker.end();
+    assert!([1, 130].contains(&ended.code()), "{}\n{}", ended.code(), ended.err);
 }

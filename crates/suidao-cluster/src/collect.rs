@@ -29,13 +29,20 @@ const MAX_BODY: usize = 1 << 30;
 pub struct CollectedCrawl {
     pub pages: u64,
     pub relevant: u64,
+    /// Pages left out because their files are missing.
+    pub missing: usize,
 }
 
-/// Writes the crawl, as far as it is, into a new directory.
+/// Writes the crawl, as far as it is, into a new directory. With `skip_missing` pages are left out whose files are missing,
+/// because the disk of their worker is lost.
 ///
 /// # Errors
 /// [`ClusterError`]: the directory is not empty, the server or the archive does not answer.
-pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<CollectedCrawl, ClusterError> {
+pub async fn collect(
+    shared: &SharedCrawl,
+    directory: &CrawlDirectory,
+    skip_missing: bool,
+) -> Result<CollectedCrawl, ClusterError> {
     Store::may_begin(directory)?;
     if directory.holds_crawl() {
         return Err(StoreError::UnknownFiles(directory.root().to_owned()).into());
@@ -45,7 +52,7 @@ pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result
     let whole = CrawlDirectory::new(part.path());
     let files = tempfile::tempdir().map_err(StoreError::io(&std::env::temp_dir(), "create a directory"))?;
     let from = shared.archive(files.path())?;
-    let collected = write(shared, &from, &whole, false).await?;
+    let collected = write(shared, &from, &whole, false, skip_missing).await?;
     part.rename(directory.root()).map_err(fail())?;
     Ok(collected)
 }
@@ -56,7 +63,7 @@ pub async fn collect(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result
 /// [`ClusterError`]: the server or the archive does not answer.
 pub async fn view(shared: &SharedCrawl, directory: &CrawlDirectory) -> Result<(), ClusterError> {
     let from = shared.archive(&directory.root().join("files"))?;
-    write(shared, &from, directory, true).await.map(drop)
+    write(shared, &from, directory, true, false).await.map(drop)
 }
 
 /// How pages get into the crawl directory.
@@ -105,6 +112,7 @@ async fn write(
     archive: &SharedArchive,
     directory: &CrawlDirectory,
     linked: bool,
+    skip_missing: bool,
 ) -> Result<CollectedCrawl, ClusterError> {
     let (topic, config) = (shared.topic()?, shared.config()?);
     let threshold = crawl_settings(&config, &topic).page_threshold;
@@ -123,16 +131,23 @@ async fn write(
         true => Pages::Linked { pages: directory.pages(), files: HashMap::new() },
         false => Pages::Copied { archive: WarcArchive::resume(directory, None, settings)?, readers: HashMap::new() },
     };
-    let mut here: HashSet<PathBuf> = HashSet::new();
+    let (mut here, mut missing): (HashSet<PathBuf>, usize) = (HashSet::new(), 0);
     read_all(shared, archive, |partition, entry| {
         for mut record in entry.records {
             if let Some(there) = record.archive {
                 let from = CrawlDirectory::new(archive.path().join(&entry.session));
                 let file = warc_file(&from.pages(), there.file);
                 if is_bucket(&shared.description.archive) && here.insert(file.clone()) {
-                    download_file(shared, archive, &file)?;
+                    download_file(shared, archive, &file, skip_missing)?;
                 }
-                record.archive = Some(pages.take(&entry.session, &from, there, record.batch.at)?);
+                record.archive = if skip_missing && !exists(&file) {
+                    missing += record.batch.events.len();
+                    record.batch.events.retain(|event| !matches!(event, Event::PageFetched(_)));
+                    missing -= record.batch.events.len();
+                    None
+                } else {
+                    Some(pages.take(&entry.session, &from, there, record.batch.at)?)
+                };
             }
             let record = merger.take(partition, record);
             harvest.observe(&record.batch);
@@ -157,13 +172,23 @@ async fn write(
     harvest.write(directory)?;
     skipped::write(&store)?;
     let (pages, relevant) = merger.pages;
-    Ok(CollectedCrawl { pages, relevant })
+    Ok(CollectedCrawl { pages, relevant, missing })
 }
 
-/// Downloads a file of the archive, which must be there.
-fn download_file(shared: &SharedCrawl, archive: &SharedArchive, file: &Path) -> Result<(), ClusterError> {
+/// Whether a WARC file of a session is in the archive, closed or open.
+fn exists(file: &Path) -> bool {
+    file.exists() || file.with_extension("gz.open").exists()
+}
+
+/// Downloads a file of the archive, which must be there unless missing ones are skipped.
+fn download_file(
+    shared: &SharedCrawl,
+    archive: &SharedArchive,
+    file: &Path,
+    skip_missing: bool,
+) -> Result<(), ClusterError> {
     tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(archive.download(file, false)))?;
-    if file.exists() {
+    if file.exists() || skip_missing {
         return Ok(());
     }
     let file = file.strip_prefix(archive.path()).unwrap_or(file);

@@ -28,6 +28,7 @@ use crate::writer::Writer;
 /// Size at which a WARC file for a bucket is complete.
 const UPLOAD_AT: u64 = 64 << 20;
 /// Time between two searches for files to upload.
+const ENDING: Duration = Duration::from_secs(30);
 const UPLOAD_EVERY: Duration = Duration::from_secs(5);
 
 /// A worker to run.
@@ -157,16 +158,21 @@ pub async fn work(
     if let Some(renderer) = renderer {
         renderer.close().await;
     }
-    // Both end when their senders are gone.
-    let _ = (writer.await, reports.send(Report::Leaving), ownership.await);
+    // Both end when their senders are gone, unless the server does not answer.
+    let _ = reports.send(Report::Leaving);
+    let patience = if session.is_alive() { ENDING } else { Duration::ZERO };
+    let ended = tokio::time::timeout(patience, async { drop((writer.await, ownership.await)) }).await;
     uploads.abort();
     let uploaded = files.upload_finished(None).await;
     let last =
         WorkerStatus { session: session.id.clone(), published: u64::MAX, partitions: left, ..WorkerStatus::default() };
-    if let Err(error) = status::publish(shared, &job.name, &last).await {
-        tracing::debug!("{error}");
+    let mut status = None;
+    if ended.is_ok() && worked.is_ok() {
+        if let Err(error) = status::publish(shared, &job.name, &last).await {
+            tracing::debug!("{error}");
+        }
+        status = status::status(shared).await.ok();
     }
-    let status = status::status(shared).await.ok();
     session.end();
     worked?;
     uploaded?;
@@ -189,6 +195,10 @@ fn open_archive(
         archive: archive.clone(),
         source: source.into(),
     };
+    if !is_bucket(archive) {
+        // `create` has made it: otherwise it is not mounted here.
+        std::fs::read_dir(archive).map_err(StoreError::io(files.path(), "open it")).map_err(unusable)?;
+    }
     let directory = CrawlDirectory::new(files.path().join(session));
     let pages = directory.pages();
     std::fs::create_dir_all(&pages).map_err(StoreError::io(&pages, "create it")).map_err(unusable)?;

@@ -31,7 +31,10 @@ mod turns;
 mod worker;
 pub mod writer;
 
+use std::path::Path;
+
 use suidao_page::model::{CrawlUrl, Millis};
+use suidao_store::store::StoreError;
 
 pub use archive::is_bucket;
 pub use assignment::Assignment;
@@ -50,12 +53,30 @@ pub use worker::WorkerNews;
 /// [`ClusterError`]; then nothing is created.
 pub async fn create(nats: &NatsConnection, new: &NewCrawl, seeds: &[CrawlUrl]) -> Result<(), ClusterError> {
     let shared = new.create(nats).await?;
-    let sent = send_seeds(&shared, seeds, new.created).await;
+    let made = match is_bucket(&new.archive) {
+        true => Ok(()),
+        false => make_archive(new),
+    };
+    let sent = match made {
+        Ok(()) => send_seeds(&shared, seeds, new.created).await,
+        Err(error) => Err(error),
+    };
     if sent.is_err() {
         // The first error counts.
         let _ = nats.delete(&new.name).await;
     }
     sent
+}
+
+/// Workers use the directory only if it exists: on a machine that has not mounted it they must not write.
+fn make_archive(new: &NewCrawl) -> Result<(), ClusterError> {
+    let path = Path::new(&new.archive);
+    let made = std::fs::create_dir_all(path).map_err(StoreError::io(path, "create it"));
+    made.map_err(|source| ClusterError::Archive {
+        name: new.name.clone(),
+        archive: new.archive.clone(),
+        source: source.into(),
+    })
 }
 
 /// Adds seeds to a crawl, which continues if it was done.

@@ -111,6 +111,8 @@ struct Memory {
     published: u64,
     /// The first status in which nothing was left to do.
     at_rest: Option<ClusterStatus>,
+    /// The server did not answer when a partition was freed.
+    is_away: bool,
     rates: Rates,
     harvest: LatestHarvest,
     /// When the server last answered.
@@ -125,6 +127,8 @@ impl Ownership {
         turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
+                // Reports first: without the server each turn takes seconds.
+                biased;
                 report = reports.recv() => match report {
                     Some(Report::Closed(partition)) => self.free(partition, &mut memory).await,
                     Some(Report::Fenced(partition)) => {
@@ -161,7 +165,7 @@ impl Ownership {
         if memory.answered.is_some_and(|answered| now().duration_since(answered) > SESSION) {
             self.check_owned(memory).await?;
         }
-        memory.answered = Some(now());
+        (memory.answered, memory.is_away) = (Some(now()), false);
         memory.steady = if members == memory.members { memory.steady + 1 } else { 0 };
         memory.members = members;
         let assignment = Assignment::new(self.shared.description.partitions, memory.members.keys().cloned());
@@ -264,10 +268,13 @@ impl Ownership {
     /// Frees a closed partition for other workers.
     async fn free(&self, partition: u32, memory: &mut Memory) {
         memory.leaving.remove(&partition);
-        if let Some(revision) = memory.owned.remove(&partition) {
+        if let Some(revision) = memory.owned.remove(&partition)
+            && !memory.is_away
+        {
             let freed = self.shared.streams.write(&format!("owner.{partition}"), &Owner::default(), revision).await;
             if let Err(error) = freed {
-                // It is free as soon as this session is gone.
+                // They are free as soon as this session is gone.
+                memory.is_away = true;
                 tracing::debug!("{error}");
             }
         }

@@ -100,7 +100,8 @@ impl Worker<'_> {
                 news(WorkerNews::Pages(self.pages.0, self.pages.1));
             }
             last_news = now;
-            if !self.open && self.partitions.is_empty() {
+            // Without the server nothing more gets into the log: others repeat it.
+            if !self.open && (self.partitions.is_empty() || !self.session.is_alive()) {
                 return Ok(());
             }
             let mut slept = false;

@@ -23,8 +23,10 @@ use crate::nats::Streams;
 
 /// Maximum number of steps written together.
 const GROUP: usize = 256;
-/// Tries to reach the server before the worker gives up: each takes up to 5 s, with a second in between.
-const TRIES: u32 = 120;
+/// The longest wait for the server before the worker gives up.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// What is said then.
+const AWAY: &str = "it did not answer for two minutes";
 
 /// A step of a partition.
 pub(crate) struct Step {
@@ -193,24 +195,27 @@ impl Writer {
 
 /// Appends an entry; retries while the server is away.
 async fn append(streams: &Streams, log: &mut PartitionLog, entry: &LogEntry) -> Result<(), AppendFailure> {
-    for _ in 1..TRIES {
-        match log.append(streams, entry).await {
-            Err(AppendFailure::Failed(reason)) => tracing::warn!("cannot append to the log ({reason}); trying again"),
-            done => return done,
+    let appended = async {
+        loop {
+            match log.append(streams, entry).await {
+                Err(AppendFailure::Failed(reason)) => {
+                    tracing::warn!("cannot append to the log ({reason}); trying again");
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                done => return done,
+            }
         }
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
-    log.append(streams, entry).await
+    };
+    tokio::time::timeout(PATIENCE, appended).await.unwrap_or_else(|_| Err(AppendFailure::Failed(AWAY.to_owned())))
 }
 
 /// Sends deliveries; retries while the server is away.
 async fn send_patiently(streams: &Streams, deliveries: &[(u32, Delivery)], id: &str) -> Result<(), String> {
-    for _ in 1..TRIES {
-        match send(streams, deliveries, id).await {
-            Err(reason) => tracing::warn!("cannot send links ({reason}); trying again"),
-            Ok(()) => return Ok(()),
+    let sent = async {
+        while let Err(reason) = send(streams, deliveries, id).await {
+            tracing::warn!("cannot send links ({reason}); trying again");
+            tokio::time::sleep(Duration::from_secs(1)).await;
         }
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
-    send(streams, deliveries, id).await
+    };
+    tokio::time::timeout(PATIENCE, sent).await.map_err(|_| AWAY.to_owned())
 }

@@ -102,7 +102,8 @@ pub fn run(workers: usize, seed: u64, verbosity: Verbosity) -> Result<Exit> {
         worker.0.wait()?;
     }
     let collected = CrawlDirectory::new(scratch.path().join("collected"));
-    runtime.block_on(async { cluster::collect(&SharedCrawl::open(&connection, NAME).await?, &collected).await })?;
+    runtime
+        .block_on(async { cluster::collect(&SharedCrawl::open(&connection, NAME).await?, &collected, false).await })?;
     let found = pages(&collected)?;
     outln!("{}", table(&expected, &found, &web.log()[asked..], takeover));
     Ok(if found == expected { Exit::Done } else { Exit::Incomplete })
