@@ -228,7 +228,6 @@ fn create(args: &CreateArgs, verbosity: Verbosity) -> Result<Exit> {
     args.goals.apply(&mut config)?;
     let topic = inputs::topic(&args.lexicon)?;
     let seeds = inputs::seeds(&args.urls, args.seeds.as_deref())?;
-    args.network.remind(&config, verbosity);
     let archive = match cluster::is_bucket(&args.archive) {
         true => args.archive.clone(),
         false => std::path::absolute(&args.archive)?.to_string_lossy().into_owned(),
@@ -236,7 +235,7 @@ fn create(args: &CreateArgs, verbosity: Verbosity) -> Result<Exit> {
     let new = NewCrawl {
         name: args.name.clone(),
         lexicon: topic.lexicon().clone(),
-        config,
+        config: config.clone(),
         partitions: args.partitions,
         replicas: args.replicas,
         archive,
@@ -246,6 +245,7 @@ fn create(args: &CreateArgs, verbosity: Verbosity) -> Result<Exit> {
         let nats = NatsConnection::connect(&args.nats.nats).await?;
         Ok(cluster::create(&nats, &new, &seeds).await?)
     })?;
+    args.network.remind(&config, verbosity);
     infoln!(
         verbosity,
         "Created {} with {} and {}.\nStart workers on any machine: suidao worker {} -o DIR --nats URL",

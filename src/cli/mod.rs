@@ -225,6 +225,14 @@ fn survive_file_limits() {
 /// The error and its causes in one line, without causes that it already contains. Advice, which follows a semicolon,
 /// comes after the causes.
 fn sentence(error: &anyhow::Error) -> String {
+    let of_cluster = error.chain().find_map(|cause| match cause.downcast_ref() {
+        Some(StoreError::NoCrawl { dir, .. }) => dir.to_str()?.strip_prefix(source::CLUSTER),
+        _ => None,
+    });
+    if let Some(name) = of_cluster {
+        let needed = "is not a crawl directory, which this verb needs; write one";
+        return format!("{}{name} {needed} with `suidao cluster collect {name} -o DIR`", source::CLUSTER);
+    }
     let (mut text, mut advice) = (String::new(), String::new());
     for cause in error.chain() {
         let cause = cause.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ");

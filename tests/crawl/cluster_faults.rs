@@ -395,6 +395,7 @@ fn reading_verbs_take_a_crawl_of_a_cluster() {
         "no record of exports",
     );
     fails(cluster.command(&["why", "cluster:none", url]), "no crawl named none");
+    fails(cluster.command(&["check", "crawl", "cluster:read"]), "suidao cluster collect read -o DIR");
 }
 
 #[test]

@@ -124,7 +124,7 @@ pub async fn work(
             readers: ParsePool::new(Duration::try_from_secs_f64(config.crawl.reading_timeout).unwrap_or(Duration::MAX)),
             topic: Arc::clone(&job.topic),
             robot: agent(config).into(),
-            view: None,
+            monitor: None,
         },
         most: config.crawl.in_flight,
         checkpoint_every: config.crawl.checkpoint_every,

@@ -124,7 +124,7 @@ impl PartitionLog {
             let id = format!("{}-{}-{}-{id}", self.session, self.partition, self.begin);
             end = match streams.publish(subject.clone(), part.clone(), Some(&id), Some(end)).await {
                 Ok(sequence) => sequence,
-                Err(PublishFailure::Outrun) => return Err(AppendFailure::Fenced),
+                Err(PublishFailure::Superseded) => return Err(AppendFailure::Fenced),
                 Err(PublishFailure::Failed(reason)) => return Err(AppendFailure::Failed(reason)),
             };
         }

@@ -181,7 +181,7 @@ fn stream_name(crawl: &str, part: &str) -> String {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PublishFailure {
     #[error("another process has written to this subject")]
-    Outrun,
+    Superseded,
     /// Full, unreachable, or too slow: it may be repeated with the same id.
     #[error("{0}")]
     Failed(String),
@@ -215,7 +215,7 @@ impl Streams {
         };
         match stored {
             Ok(Ok(stored)) => Ok(stored.sequence),
-            Ok(Err(error)) if error.kind() == PublishErrorKind::WrongLastSequence => Err(PublishFailure::Outrun),
+            Ok(Err(error)) if error.kind() == PublishErrorKind::WrongLastSequence => Err(PublishFailure::Superseded),
             Ok(Err(error)) => Err(PublishFailure::Failed(error.to_string())),
             Err(_) => Err(PublishFailure::Failed("no answer".to_owned())),
         }
@@ -249,7 +249,7 @@ impl Streams {
         let payload = serde_json::to_vec(value).map_err(ClusterError::nats("encode a value"))?;
         match self.publish(self.subject("state", key), payload.into(), None, Some(after)).await {
             Ok(revision) => Ok(Some(revision)),
-            Err(PublishFailure::Outrun) => Ok(None),
+            Err(PublishFailure::Superseded) => Ok(None),
             Err(PublishFailure::Failed(reason)) => Err(ClusterError::Nats { doing: "store a value", reason }),
         }
     }

@@ -329,7 +329,7 @@ pub fn run_in_view(
             readers: ParsePool::new(duration(job.config.crawl.reading_timeout)),
             topic: Arc::clone(&job.topic),
             robot: self::agent(&job.config).into(),
-            view: view.cloned(),
+            monitor: view.cloned(),
         },
         directory: &job.directory,
         most: job.config.crawl.in_flight,

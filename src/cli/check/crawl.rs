@@ -64,7 +64,7 @@ impl<'a> CheckSummary<'a> {
     fn new(directory: &'a Path, check: CrawlCheck, outcome: RepairOutcome) -> Self {
         let (intact, restored) = (check.damage.is_none(), outcome == RepairOutcome::Restored);
         let (moved_to, scores_lost) = match outcome {
-            RepairOutcome::Cut { aside, scores_lost } => (Some(aside), scores_lost),
+            RepairOutcome::Cut { moved_to, scores_lost } => (Some(moved_to), scores_lost),
             RepairOutcome::Intact | RepairOutcome::Restored => (None, false),
         };
         Self { check, intact, restored, moved_to, scores_lost, directory }

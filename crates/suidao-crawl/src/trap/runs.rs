@@ -72,7 +72,7 @@ impl UnproductiveRun {
 #[derive(Clone, Copy, Debug)]
 pub struct SeriesPage<'a> {
     /// Targets of its content links, except those in related series.
-    pub leads: &'a [UrlId],
+    pub content_links: &'a [UrlId],
     pub sketch: Sketch,
     /// Mostly a list of records with links, so its text repeats theirs.
     pub listing: bool,
@@ -92,7 +92,7 @@ impl SeriesTracker {
     pub fn adds_nothing_new(&self, series: &UrlSeries, page: &SeriesPage) -> bool {
         // The first page of a series is the reference for the others.
         let Some(run) = self.runs.get(&series.key()).filter(|run| run.pages > 0) else { return false };
-        if page.leads.iter().any(|&link| !run.has_linked(link)) {
+        if page.content_links.iter().any(|&link| !run.has_linked(link)) {
             return false;
         }
         let is_meaningful =
@@ -157,7 +157,7 @@ mod tests {
         let mut runs = SeriesTracker::default();
         let mut ended = 0;
         for n in 0..40 {
-            let page = SeriesPage { leads: &[], sketch: empty, listing: false, on_topic: false };
+            let page = SeriesPage { content_links: &[], sketch: empty, listing: false, on_topic: false };
             let barren = runs.adds_nothing_new(&series(n), &page);
             assert_eq!(barren, n > 0);
             ended = runs.observe(&series(n), barren, empty, std::iter::once(UrlId(7)));
@@ -169,7 +169,7 @@ mod tests {
         let mut runs = SeriesTracker::default();
         for n in 0..40_u32 {
             let own: Vec<UrlId> = (0..5).map(|post| UrlId(1000 + n * 5 + post)).collect();
-            let page = SeriesPage { leads: &own, sketch: empty, listing: true, on_topic: false };
+            let page = SeriesPage { content_links: &own, sketch: empty, listing: true, on_topic: false };
             let series = series(n as usize);
             assert!(!runs.adds_nothing_new(&series, &page), "{n}");
             runs.observe(&series, false, empty, own.iter().copied());
@@ -184,14 +184,15 @@ mod tests {
         for n in 0..400_u32 {
             // Nearly all links are boilerplate, and the one that counts is new.
             let own = [UrlId(10_000 + n)];
-            let page = SeriesPage { leads: &own, sketch: text, listing: true, on_topic: false };
+            let page = SeriesPage { content_links: &own, sketch: text, listing: true, on_topic: false };
             let barren = runs.adds_nothing_new(&series(n as usize), &page);
             let ended = runs.observe(&series(n as usize), barren, text, (0..1500).map(UrlId).chain(own));
             assert!(ended < Traps::default().series, "{n}: now and then it seems to be one of them, never for long");
         }
         let mut runs = SeriesTracker::default();
         for n in 0..40 {
-            let page = SeriesPage { leads: &[UrlId(7), UrlId(8)], sketch: text, listing: true, on_topic: false };
+            let page =
+                SeriesPage { content_links: &[UrlId(7), UrlId(8)], sketch: text, listing: true, on_topic: false };
             let barren = runs.adds_nothing_new(&series(n), &page);
             assert_eq!(barren, n > 0, "{n}");
             runs.observe(&series(n), barren, text, (0..1500).map(UrlId));
@@ -209,7 +210,7 @@ mod tests {
         };
         let series = of("/page/2/");
         let mut runs = SeriesTracker::default();
-        let page = |sketch| SeriesPage { leads: &[], sketch, listing: false, on_topic: false };
+        let page = |sketch| SeriesPage { content_links: &[], sketch, listing: false, on_topic: false };
         runs.observe(&series, false, text(1), std::iter::empty());
         assert!(!runs.adds_nothing_new(&series, &page(text(5))));
         runs.observe(&series, false, text(5), std::iter::empty());

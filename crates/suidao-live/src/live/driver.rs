@@ -232,9 +232,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
     /// Passes the result of a ticket to the machine, and the batch to the store.
     fn settle(&mut self, done: FetchResult) {
         let FetchResult { ticket, outcome, delivery, fetched, .. } = done;
-        let url = self.task.view.as_ref().map(|_| ticket.url.clone());
+        let url = self.task.monitor.as_ref().map(|_| ticket.url.clone());
         let batch = self.crawl.settle(ticket, outcome, delivery, self.clock.now());
-        if let (Some(view), Some(url)) = (&self.task.view, url) {
+        if let (Some(view), Some(url)) = (&self.task.monitor, url) {
             view.settled(&url, &batch);
         }
         self.unwritten.push_back(self.submitted);

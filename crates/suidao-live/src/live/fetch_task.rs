@@ -38,13 +38,13 @@ pub struct FetchTask {
     /// The product token for robots directives of pages.
     pub robot: Arc<str>,
     /// Receives the durations.
-    pub view: Option<Arc<CrawlMonitor>>,
+    pub monitor: Option<Arc<CrawlMonitor>>,
 }
 
 impl FetchTask {
     /// Does the work of a ticket; the request goes out now (`begun`).
     pub async fn run(self, ticket: Ticket, begun: Instant) -> FetchResult {
-        let Self { fetcher, renderer, readers, topic, robot, view } = self;
+        let Self { fetcher, renderer, readers, topic, robot, monitor } = self;
         let (url, known) = (ticket.url.clone(), ticket.validators.clone());
         let fetch = tokio::spawn(async move {
             let mut sent = clock();
@@ -60,14 +60,14 @@ impl FetchTask {
         });
         // If a library panics the page fails, instead of blocking the crawl.
         let (response, delivery) = fetch.await.unwrap_or_else(|_| (Err(broken()), ResponseMeta::default()));
-        if let Some(view) = &view {
+        if let Some(monitor) = &monitor {
             let bytes = response.as_ref().map_or(0, |fetched| fetched.wire.as_ref().unwrap_or(&fetched.body).len());
-            view.fetched(ticket.url.authority(), begun.elapsed().as_secs_f64(), bytes as u64);
+            monitor.fetched(ticket.url.authority(), begun.elapsed().as_secs_f64(), bytes as u64);
         }
         let parse_start = clock();
         let mut done = read(ticket, begun, response, &readers, &topic, &robot).await;
-        if let Some(view) = &view {
-            view.parsing.observe(parse_start.elapsed().as_secs_f64());
+        if let Some(monitor) = &monitor {
+            monitor.parsing.observe(parse_start.elapsed().as_secs_f64());
         }
         if let Some(renderer) = renderer {
             match rendered(&renderer, &done).await {

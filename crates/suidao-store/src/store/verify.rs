@@ -57,7 +57,7 @@ pub enum RepairOutcome {
     /// Log and archive were cut after the last intact batch.
     Cut {
         /// The directory with the rest.
-        aside: PathBuf,
+        moved_to: PathBuf,
         /// The rest has the scores of `suidao rescore`, so pages have those of the crawl again.
         scores_lost: bool,
     },
@@ -149,7 +149,7 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, RepairOutcome), Store
     marker.write(Acknowledged { all: keep, synced: keep })?;
     let settings = ArchiveSettings { rotate_at: 0, user_agent: String::new(), request_headers: Vec::new() };
     WarcArchive::resume(dir, checked.last, settings)?;
-    Ok((checked, RepairOutcome::Cut { aside, scores_lost }))
+    Ok((checked, RepairOutcome::Cut { moved_to: aside, scores_lost }))
 }
 
 fn check_files(store: &Store) -> Result<CrawlCheck, StoreError> {
@@ -329,8 +329,8 @@ mod tests {
                 assert!(found.damage.as_ref().unwrap().contains("not a complete record"), "{found:?}");
                 let (cut, outcome) = repair(&dir).unwrap();
                 assert_eq!(cut, found);
-                let RepairOutcome::Cut { aside, .. } = outcome else { panic!("{outcome:?}") };
-                assert!(aside.join("log/db").exists());
+                let RepairOutcome::Cut { moved_to, .. } = outcome else { panic!("{outcome:?}") };
+                assert!(moved_to.join("log/db").exists());
                 assert_eq!(check(&dir).unwrap().damage, None);
                 assert_eq!(Store::open(&dir).unwrap().len(), n as u64);
                 assert_eq!(check(&crawl(root.path(), 40)).unwrap().batches, 40);
@@ -365,8 +365,8 @@ mod tests {
         fs::remove_file(dir.batches()).unwrap();
         let found = check(&dir).unwrap();
         assert!(found.batches == 0 && found.damage.unwrap().contains("5 were saved"));
-        let RepairOutcome::Cut { aside, .. } = repair(&dir).unwrap().1 else { panic!() };
-        assert!(aside.join("suidao-00000.warc.gz.from-0").exists());
+        let RepairOutcome::Cut { moved_to, .. } = repair(&dir).unwrap().1 else { panic!() };
+        assert!(moved_to.join("suidao-00000.warc.gz.from-0").exists());
         assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 0));
         crawl(root.path(), 5);
         assert_eq!(check(&dir).unwrap().batches, 5);

@@ -153,7 +153,7 @@ impl State {
         let leads: Vec<UrlId> = leads.map(|(_, to)| *to).collect();
         self.traps
             .runs
-            .adds_nothing_new(series, &SeriesPage { leads: &leads, sketch, listing, on_topic: visit.on_topic })
+            .adds_nothing_new(series, &SeriesPage { content_links: &leads, sketch, listing, on_topic: visit.on_topic })
     }
 
     /// The URL of a page that cannot exist, if this host should be probed for soft 404s.
