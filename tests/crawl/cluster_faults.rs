@@ -278,8 +278,8 @@ fn checkpoints_keep_the_log_of_the_server_short() {
     second.end().expect(130);
     // What is in the archive and what is on the server together are the whole log.
     let archive = cluster.stage.path("saved-pages");
-    let logs = std::fs::read_dir(&archive).unwrap().map(|entry| entry.unwrap().path());
-    let logs = logs.filter(|path| path.extension().is_some_and(|ending| ending == "logs")).next().unwrap();
+    let mut folders = std::fs::read_dir(&archive).unwrap().map(|entry| entry.unwrap().path());
+    let logs = folders.find(|path| path.extension().is_some_and(|ending| ending == "logs")).unwrap();
     let partitions: Vec<_> = std::fs::read_dir(&logs).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(partitions.len() > 2, "{partitions:?}");
     // Without its checkpoint a partition replays its segments; a damaged one is no better than none.
