@@ -5,8 +5,9 @@
 /// Milliseconds without a page after which the best partition is asked whatever the others have.
 pub const PATIENCE: u64 = 2_000;
 
-/// A partition that may be asked: its number, and the expected value of its best URL. Without a URL that may be fetched
-/// soon it is asked first, because it may have something to record.
+/// A partition that may be asked: its number, and the expected value of its best URL that may be fetched now: a better one
+/// whose host rests does not give a turn to the others of its partition. Without a URL it is asked first, because it may
+/// have something to record.
 pub(crate) type Candidate = (u32, Option<f32>);
 
 /// The partition to ask. `best` is the highest expected value of all partitions of the cluster; a URL needs the share
