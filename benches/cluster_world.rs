@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
 use suidao::cluster::{Assignment, PATIENCE, next_turn};
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Next, Partition, ResponseMeta, Ticket};
+use suidao::crawl::{BestValues, Crawl, Next, Partition, ResponseMeta, Ticket};
 use suidao::live::crawl_settings;
 use suidao::model::{Batch, CrawlUrl, Event, Millis};
 use suidao::recorded::{self, Memo};
@@ -39,8 +39,8 @@ struct Part {
     worker: usize,
     wake: Millis,
     is_idle: bool,
-    /// Expected value of its best URL, and when it was found out.
-    value: Option<(Millis, Option<f32>, f64)>,
+    /// Expected values of its best URLs, and when they were found out.
+    value: Option<(Millis, BestValues)>,
     /// Requests of an earlier worker come to nothing.
     generation: u64,
 }
@@ -85,15 +85,11 @@ impl<S: ReplaySource> Cluster<'_, S> {
         }
     }
 
-    fn best(&mut self, number: usize, now: Millis) -> (Option<f32>, f64) {
+    fn best(&mut self, number: usize, now: Millis) -> BestValues {
         let part = &mut self.parts[number];
         match part.value {
-            Some((at, value, share)) if now.since(at) < FRESH => (value, share),
-            _ => {
-                let (value, share) = part.crawl.best_value(now);
-                part.value = Some((now, value, share));
-                (value, share)
-            }
+            Some((at, values)) if now.since(at) < FRESH => values,
+            _ => part.value.insert((now, part.crawl.best_values(now))).1,
         }
     }
 
@@ -112,9 +108,9 @@ impl<S: ReplaySource> Cluster<'_, S> {
                     wake = wake.min(self.parts[number].wake);
                     continue;
                 }
-                let (value, share) = self.best(number, now);
-                theta = share;
-                candidates.push((number as u32, value));
+                let values = self.best(number, now);
+                theta = values.theta;
+                candidates.push((number as u32, values.ready));
             }
             let waiting = !candidates.is_empty();
             let idle = now.since(self.workers[worker].last_page);
@@ -221,7 +217,7 @@ fn run(
     while cluster.pages < most {
         // What workers publish twice a second.
         let best = (0..PARTITIONS as usize).filter(|number| !cluster.parts[*number].is_idle).collect::<Vec<_>>();
-        let best = best.into_iter().filter_map(|number| cluster.best(number, now).0).fold(0.0, f32::max);
+        let best = best.into_iter().filter_map(|number| cluster.best(number, now).soon).fold(0.0, f32::max);
         let wake = alive.iter().map(|worker| cluster.send(*worker, now, best)).min().unwrap_or(Millis(u64::MAX));
         let arrival = cluster.arriving.peek().map_or(Millis(u64::MAX), |Reverse((at, ..))| *at);
         let then = wake.min(arrival).min(Millis(next_change));

@@ -63,10 +63,10 @@ impl Task {
         while pages.len() < CUTOFFS[2] {
             let (mut best, mut theta, mut candidates) = (0.0_f32, 0.0, Vec::new());
             for (number, part) in (0..).zip(&mut parts).filter(|(_, part)| !part.is_idle) {
-                let (value, share) = part.crawl.best_value(now);
-                (best, theta) = (best.max(value.unwrap_or(0.0)), share);
+                let values = part.crawl.best_values(now);
+                (best, theta) = (best.max(values.soon.unwrap_or(0.0)), values.theta);
                 if part.wake <= now {
-                    candidates.push((number, value));
+                    candidates.push((number, values.ready));
                 }
             }
             let Some(number) = next_turn(candidates, best, theta, now.since(last_page)) else {

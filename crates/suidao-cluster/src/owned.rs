@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use suidao_crawl::crawl::Crawl;
+use suidao_crawl::crawl::{BestValues, Crawl};
 use suidao_live::live::MonotonicClock;
 use suidao_page::model::{Millis, Stop};
 use tokio::task::JoinHandle;
@@ -17,8 +17,8 @@ pub(crate) struct Owned {
     /// Nothing can be sent before this time, unless something happens.
     pub wake: Option<Millis>,
     pub idle: Option<Stop>,
-    /// When it was computed, the expected value of its best URL, and the share that a URL needs; none after a change.
-    pub value: Option<(Millis, Option<f32>, f64)>,
+    /// Expected values of its best URLs, and when they were computed; none after a change.
+    pub values: Option<(Millis, BestValues)>,
     /// It is closed as soon as nothing is in flight.
     pub leaving: bool,
     pub closing: bool,
@@ -63,33 +63,30 @@ impl Owned {
             allowed: self.allowed,
             gave_up: self.gave_up,
             idle: self.idle,
-            best: self.value.and_then(|(_, best, _)| best),
+            best: self.values.and_then(|(_, values)| values.soon),
         }
     }
 
-    /// [`Crawl::best_value`], which changes with events and, slowly, with time.
-    pub fn best(&mut self, now: Millis) -> (Option<f32>, f64) {
-        /// Milliseconds for which a value is reused.
+    /// [`Crawl::best_values`], which change with events and, slowly, with time.
+    pub fn best(&mut self, now: Millis) -> BestValues {
+        /// Milliseconds for which they are reused.
         const FRESH: u64 = 250;
-        match self.value {
-            Some((at, value, share)) if now.since(at) < FRESH => (value, share),
-            _ => {
-                let (value, share) = self.crawl.best_value(now);
-                self.value = Some((now, value, share));
-                (value, share)
-            }
+        match self.values {
+            Some((at, values)) if now.since(at) < FRESH => values,
+            _ => self.values.insert((now, self.crawl.best_values(now))).1,
         }
     }
 
     /// Whether it has nothing to fetch now or soon, so that others may have the pages that it was allowed.
     pub fn has_no_use_for_pages(&self, now: Millis) -> bool {
-        let waits = self.wake.is_some_and(|until| until > now) && matches!(self.value, Some((_, None, _)));
+        let waits =
+            self.wake.is_some_and(|until| until > now) && self.values.is_some_and(|(_, values)| values.soon.is_none());
         let is_done = self.idle.is_some_and(|stop| stop != Stop::PageLimit);
         self.tickets == 0 && (is_done || waits)
     }
 
     /// Something has happened: it may send requests again.
     pub fn wake_up(&mut self) {
-        (self.wake, self.idle, self.value) = (None, None, None);
+        (self.wake, self.idle, self.values) = (None, None, None);
     }
 }

@@ -28,14 +28,14 @@ impl Worker<'_> {
                     continue;
                 }
                 let now = own.clock.now();
-                let (value, share) = own.best(now);
+                let values = own.best(now);
                 if own.idle.is_some() {
                     continue;
                 }
-                (best, theta) = (best.max(value.unwrap_or(0.0)), share);
+                (best, theta) = (best.max(values.soon.unwrap_or(0.0)), values.theta);
                 match own.wake.filter(|until| *until > now) {
                     Some(until) => wake = wake.min(Duration::from_millis(until.since(now))),
-                    None => candidates.push((*partition, value)),
+                    None => candidates.push((*partition, values.ready)),
                 }
             }
             let idle = u64::try_from(now().duration_since(self.last_page).as_millis()).unwrap_or(u64::MAX);
@@ -43,7 +43,7 @@ impl Worker<'_> {
                 return wake.min(Duration::from_millis(PATIENCE.saturating_sub(idle).max(1)));
             };
             let Some(own) = self.partitions.get_mut(&partition) else { return wake };
-            own.value = None;
+            own.values = None;
             let now = own.clock.now();
             match own.crawl.next(now) {
                 Next::Fetch(ticket) => self.start(partition, ticket),

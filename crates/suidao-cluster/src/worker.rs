@@ -179,7 +179,7 @@ impl Worker<'_> {
             clock: MonotonicClock::start(mark.last),
             wake: None,
             idle: None,
-            value: None,
+            values: None,
             leaving: false,
             closing: false,
             generation: self.taken,

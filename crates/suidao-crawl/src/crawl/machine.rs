@@ -23,7 +23,7 @@ use super::partition::SentLink;
 use super::refresh::{ActiveRound, PlannedVisit, is_over};
 use super::run::Run;
 use super::settings::CrawlSettings;
-use super::spend::WaitCosts;
+use super::spend::{BestValues, WaitCosts};
 use super::state::{EventTime, State};
 use super::ticket::{FetchKind, Next, Ticket};
 use super::traps::TrapCounts;
@@ -118,11 +118,11 @@ impl Crawl {
         leaving.into_iter().map(|link| SentLink::of(self.url(link.to), link, &batch.events)).collect()
     }
 
-    /// The expected value of the best URL that may be requested now or within 5 s, and the share of the best one that a
-    /// URL needs to be fetched ([`CrawlSettings::spend`]). Linear in the hosts in flight or resting.
-    pub fn best_value(&mut self, now: Millis) -> (Option<f32>, f64) {
+    /// The expected values of the best URLs, by which [`CrawlSettings::spend`] is applied to several partitions. Linear in
+    /// the hosts in flight or resting.
+    pub fn best_values(&mut self, now: Millis) -> BestValues {
         let turn = self.state.counts.attempts + self.run.pages_in_flight;
-        (self.state.best_value(turn, now), self.state.theta())
+        self.state.best_values(turn, now)
     }
 
     pub fn url(&self, id: UrlId) -> CrawlUrl {

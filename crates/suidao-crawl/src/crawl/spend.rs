@@ -111,6 +111,17 @@ pub struct WaitThreshold {
     pub best: f32,
 }
 
+/// Expected values of the best URLs of a crawl.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BestValues {
+    /// Of those that may be requested now.
+    pub ready: Option<f32>,
+    /// Of these and those that may be requested within 5 s.
+    pub soon: Option<f32>,
+    /// The share of the best one that a URL needs to be fetched.
+    pub theta: f64,
+}
+
 /// What holding back costs in one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WaitCosts {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::State;
 use crate::crawl::frontier::QueueHead;
-use crate::crawl::spend::{MAX_WITHOUT_PAGE, MinimumShare, SOON};
+use crate::crawl::spend::{BestValues, MAX_WITHOUT_PAGE, MinimumShare, SOON};
 use suidao_page::model::{HostId, Millis, Priority, QueueId, UrlId};
 
 /// The best URL of a host that will be ready soon.
@@ -34,15 +34,16 @@ impl State {
         }
     }
 
-    /// The expected value of the best URL that may be requested now or soon.
-    pub fn best_value(&mut self, turn: u64, now: Millis) -> Option<f32> {
+    /// The expected values of the best URLs.
+    pub fn best_values(&mut self, turn: u64, now: Millis) -> BestValues {
         self.wake(now);
-        let mut best: Option<f32> = None;
+        let mut ready: Option<f32> = None;
         if let Some(head) = self.take_new(turn) {
-            best = Some(self.expected_value(head.queue_id, self.score(head)));
+            ready = Some(self.expected_value(head.queue_id, self.score(head)));
             self.frontier.requeue(head);
             self.frontier.make_ready(head.host);
         }
+        let mut soon = ready;
         let hosts = &self.hosts;
         let resting = self.frontier.take_resting(|host| {
             let host = hosts.get(host);
@@ -55,11 +56,11 @@ impl State {
             let urls = &self.urls;
             if let Some(id) = self.frontier.best_of(host, QueueId::MAIN, |id, key| urls.get(id).is_current(key)) {
                 let value = self.expected_value(QueueId::MAIN, self.urls.get(id).entry().priority);
-                best = Some(best.map_or(value, |best| best.max(value)));
+                soon = Some(soon.map_or(value, |best| best.max(value)));
             }
         }
         self.frontier.put_resting(resting);
-        best
+        BestValues { ready, soon, theta: self.theta() }
     }
 
     /// The best competing URL of a head whose score is current. Linear in the hosts that are in flight or rest.
