@@ -83,7 +83,7 @@ fn every_command_of_the_tutorial_works() {
         [served, served.split("posts on ").nth(1).unwrap(), served.split("blogs, ").nth(1).unwrap()]
             .map(|text| text.split(' ').next().unwrap());
     let page = page.replace('\n', " ");
-    let stated = format!("{blogs} blogs, modelled on real ones: {pages} tag pages and posts, {relevant} of");
+    let stated = format!("{blogs} blogs with {pages} tag pages and posts, {relevant} of");
     assert!(page.contains(&stated), "the tutorial does not contain {stated}");
     // Relevant pages at the end of both crawls. Timing changes them a little.
     let evaluated = fs::read_to_string(dir.path().join("evaluation/evaluation.csv")).unwrap();

@@ -83,6 +83,35 @@ fn a_poor_page_waits_while_better_ones_are_in_flight_or_ready_soon() {
 }
 
 #[test]
+fn a_url_of_a_resting_host_is_not_ready() {
+    let web = web(CHAIN);
+    let mut crawl = Crawl::new(spending(0.3), Box::new(Worths));
+    crawl.seed(&[CrawlUrl::parse("http://s.cn/").unwrap()], Millis(0));
+    let mut values = Vec::new();
+    for at in [0, 100, 200, 1_000] {
+        let BestValues { ready, soon, theta } = crawl.best_values(Millis(at));
+        assert!((theta - 0.3).abs() < 1e-9);
+        values.push((ready.map(|value| (value * 10.0).round()), soon.map(|value| (value * 10.0).round())));
+        if let Next::Fetch(ticket) = crawl.next(Millis(at)) {
+            let outcome = super::politeness::page(&web, &ticket.url.to_string());
+            crawl.settle(ticket, outcome, ResponseMeta::default(), Millis(at));
+        }
+    }
+    // After the seed, good.cn/0; then good.cn rests, and fair.cn and poor.cn remain.
+    let expected = [(10.0, 10.0), (9.0, 9.0), (5.0, 9.0), (1.0, 9.0)];
+    assert_eq!(values, expected.map(|(ready, soon)| (Some(ready), Some(soon))));
+    assert!(crawl.best_values(Millis(1_000)).ready.is_some(), "poor.cn is held back");
+
+    let mut alone = Crawl::new(spending(0.3), Box::new(Worths));
+    alone.seed(&["http://good.cn/0", "http://good.cn/1"].map(|url| CrawlUrl::parse(url).unwrap()), Millis(0));
+    let Next::Fetch(ticket) = alone.next(Millis(0)) else { panic!("a seed is ready") };
+    let outcome = super::politeness::page(&web, &ticket.url.to_string());
+    alone.settle(ticket, outcome, ResponseMeta::default(), Millis(0));
+    let BestValues { ready, soon, .. } = alone.best_values(Millis(100));
+    assert!(ready.is_none() && soon.is_some(), "the only host rests");
+}
+
+#[test]
 fn one_page_is_released_after_two_seconds_without_any() {
     // slow.cn has a Crawl-delay of 4 s: its next page is near, but not within 2 s.
     let text = "
