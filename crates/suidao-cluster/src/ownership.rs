@@ -98,6 +98,8 @@ struct Memory {
     /// Revisions of the owner values of its partitions.
     owned: BTreeMap<u32, u64>,
     leaving: BTreeSet<u32>,
+    /// Revisions of closed partitions, until they are free for other workers.
+    closed: BTreeMap<u32, u64>,
     members: BTreeMap<String, String>,
     /// Turns since the members changed.
     steady: u32,
@@ -130,7 +132,15 @@ impl Ownership {
                 // Reports first: without the server each turn takes seconds.
                 biased;
                 report = reports.recv() => match report {
-                    Some(Report::Closed(partition)) => self.free(partition, &mut memory).await,
+                    Some(Report::Closed(partition)) => {
+                        memory.leaving.remove(&partition);
+                        memory.closed.extend(memory.owned.remove_entry(&partition));
+                        // Without the server each try takes seconds.
+                        if !memory.is_away && let Err(error) = self.free_closed(&mut memory).await {
+                            memory.is_away = true;
+                            tracing::debug!("{error}");
+                        }
+                    }
                     Some(Report::Fenced(partition)) => {
                         memory.owned.remove(&partition);
                         memory.leaving.remove(&partition);
@@ -166,6 +176,7 @@ impl Ownership {
             self.check_owned(memory).await?;
         }
         (memory.answered, memory.is_away) = (Some(now()), false);
+        self.free_closed(memory).await?;
         memory.steady = if members == memory.members { memory.steady + 1 } else { 0 };
         memory.members = members;
         let assignment = Assignment::new(self.shared.description.partitions, memory.members.keys().cloned());
@@ -265,19 +276,15 @@ impl Ownership {
         }
     }
 
-    /// Frees a closed partition for other workers.
-    async fn free(&self, partition: u32, memory: &mut Memory) {
-        memory.leaving.remove(&partition);
-        if let Some(revision) = memory.owned.remove(&partition)
-            && !memory.is_away
-        {
-            let freed = self.shared.streams.write(&format!("owner.{partition}"), &Owner::default(), revision).await;
-            if let Err(error) = freed {
-                // They are free as soon as this session is gone.
-                memory.is_away = true;
-                tracing::debug!("{error}");
-            }
+    /// Frees the closed partitions for other workers. Those that are left after an error are freed by the next turn, or
+    /// by the end of this session.
+    async fn free_closed(&self, memory: &mut Memory) -> Result<(), ClusterError> {
+        while let Some((&partition, &revision)) = memory.closed.first_key_value() {
+            // None: another worker has it already.
+            self.shared.streams.write(&format!("owner.{partition}"), &Owner::default(), revision).await?;
+            memory.closed.remove(&partition);
         }
+        Ok(())
     }
 
     /// Leases pages to partitions that have none left and could fetch, and returns the unused ones of idle partitions.
