@@ -93,6 +93,8 @@ struct CreateArgs {
     /// File of seed URLs, one per line
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     seeds: Option<PathBuf>,
+    #[command(flatten)]
+    nats: NatsArgs,
     /// Directory for the pages, at the same path on all machines, or s3://BUCKET/FOLDER (keys and endpoint: AWS_*
     /// variables)
     #[arg(long, value_name = "DIR|URL", help_heading = "Output")]
@@ -100,27 +102,25 @@ struct CreateArgs {
     /// Partitions, 1 to 65536; fixed for the life of the crawl, and the most workers that it can use
     #[arg(long, value_name = "N", default_value_t = 64)]
     partitions: u32,
-    /// NATS servers that store each message: 1, or 3 for a group of servers of which one may fail
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Network")]
-    replicas: usize,
     /// Crawl strategy [default: tunnel]
     #[arg(long, value_parser = one_of::<StrategyName>())]
     strategy: Option<StrategyName>,
     #[command(flatten)]
     goals: GoalsArgs,
+    /// NATS servers that store each message: 1, or 3 for a group of servers of which one may fail
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    replicas: usize,
     #[command(flatten)]
     network: NetworkArgs,
-    #[command(flatten)]
-    nats: NatsArgs,
 }
 
 #[derive(Args)]
 struct CollectArgs {
-    #[command(flatten)]
-    crawl: NamedArgs,
     /// Leave out pages whose files are missing because a worker lost its disk before it uploaded them
     #[arg(long, help_heading = "Input")]
     skip_missing: bool,
+    #[command(flatten)]
+    crawl: NamedArgs,
     /// New crawl directory
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: PathBuf,
@@ -146,19 +146,19 @@ struct AddArgs {
 pub struct WorkerArgs {
     /// Name of the crawl
     name: String,
+    #[command(flatten)]
+    nats: NatsArgs,
     /// Directory for the files of this machine; created if missing
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: PathBuf,
     /// Name of this worker: letters, digits, hyphens and underscores [default: the name of the machine]
     #[arg(long, value_name = "NAME")]
     worker: Option<String>,
-    #[command(flatten)]
-    network: NetworkArgs,
-    #[command(flatten)]
-    nats: NatsArgs,
     /// Print the result as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
+    #[command(flatten)]
+    network: NetworkArgs,
 }
 
 pub fn run(args: &ClusterArgs, verbosity: Verbosity) -> Result<Exit> {

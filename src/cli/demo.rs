@@ -27,20 +27,20 @@ use super::{Exit, Verbosity};
 #[derive(Args)]
 #[command(after_help = "Examples:\n  suidao demo\n  suidao demo --workers 3")]
 pub struct DemoArgs {
+    /// Random seed of the generated web
+    #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Input")]
+    seed: u64,
+    /// Keep the crawls and exports in this directory [default: delete them]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    output: Option<PathBuf>,
     /// Pages to fetch with each strategy
     #[arg(long, default_value_t = 2_000, value_name = "N", help_heading = "Limits",
         value_parser = clap::value_parser!(u64).range(1..))]
     pages: u64,
-    /// Random seed of the generated web
-    #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Input")]
-    seed: u64,
     /// Show a cluster instead: this many workers crawl a web, and one of them is killed; needs nats-server
     #[arg(long, value_name = "N", conflicts_with_all = ["pages", "output"],
         value_parser = clap::value_parser!(u8).range(1..=32))]
     workers: Option<u8>,
-    /// Keep the crawls and exports in this directory [default: delete them]
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
-    output: Option<PathBuf>,
 }
 
 /// From the common baseline to our default.

@@ -41,15 +41,15 @@ pub struct EvaluateArgs {
     /// File of hosts to ignore, one per line, such as those the lexicon was built from
     #[arg(long, value_name = "FILE", requires = "truth", help_heading = "Input")]
     pub exclude: Option<PathBuf>,
-    /// Page counts at which to measure, separated by commas [default: up to 20, evenly spaced]
-    #[arg(long, value_name = "PAGES", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
-    pub cutoffs: Vec<u64>,
     /// Write report.html and evaluation.csv into this directory
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Page counts at which to measure, separated by commas [default: up to 20, evenly spaced]
+    #[arg(long, value_name = "PAGES", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
+    pub cutoffs: Vec<u64>,
 }
 
 /// Terms of a lexicon used as queries.

@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, Error};
 
-const MOVED: [(&str, &str); 14] = [
+const MOVED: [(&str, &str); 15] = [
     ("--min-relevance", "--where relevance:X.."),
     ("--language", "--where lang:CODES"),
     ("--lang", "--where lang:CODES"),
@@ -17,6 +17,7 @@ const MOVED: [(&str, &str); 14] = [
     ("--plan", "--dry-run"),
     ("--per-day", "--watch N"),
     ("watch", "suidao forum crawl --watch"),
+    ("status", "suidao crawl --status PORT, or suidao cluster status NAME"),
 ];
 
 /// Adds the new spelling to the error about an argument or verb that was renamed.

@@ -14,12 +14,12 @@ use super::names::one_of;
 /// How requests are sent.
 #[derive(Args)]
 pub struct NetworkArgs {
-    /// HTTP proxy for all requests, for example http://127.0.0.1:8088
-    #[arg(long, value_name = "URL", help_heading = "Network")]
-    pub proxy: Option<String>,
     /// Your e-mail address or URL for site owners; sent with every request
     #[arg(long, value_name = "CONTACT", help_heading = "Politeness")]
     pub contact: Option<String>,
+    /// HTTP proxy for all requests, for example http://127.0.0.1:8088
+    #[arg(long, value_name = "URL", help_heading = "Network")]
+    pub proxy: Option<String>,
     /// Allow requests to private and loopback addresses
     #[arg(long, help_heading = "Network")]
     pub allow_private: bool,
@@ -34,10 +34,10 @@ pub struct NetworkArgs {
 #[derive(Args)]
 pub struct ConfigArgs {
     /// Configuration file (TOML)
-    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Configuration")]
     config: Option<PathBuf>,
     /// Override one configuration key, for example politeness.delay=0.5; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
+    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Configuration")]
     sets: Vec<String>,
 }
 

@@ -33,6 +33,15 @@ use super::{Exit, Verbosity, dry_run, inputs};
 pub struct RefreshArgs {
     /// Crawl directory
     pub directory: PathBuf,
+    /// Lexicon [default: the copy in the crawl directory]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
+    pub lexicon: Option<PathBuf>,
+    /// Print what would be fetched and why; fetch nothing
+    #[arg(long, conflicts_with = "watch", help_heading = "Output")]
+    pub dry_run: bool,
+    /// Print each event as a line of JSON, the summary last; with --dry-run, the plan
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
     /// Maximum number of requests in the round: pages, robots.txt, redirects, retries, sitemaps, feeds [default: 1000,
     /// or no limit with --minutes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "watch", help_heading = "Limits")]
@@ -49,19 +58,10 @@ pub struct RefreshArgs {
     /// How to choose the next page [default: crawl-value]
     #[arg(long, value_parser = one_of::<RevisitPolicy>())]
     pub policy: Option<RevisitPolicy>,
-    /// Print what would be fetched and why; fetch nothing
-    #[arg(long, conflicts_with = "watch", help_heading = "Output")]
-    pub dry_run: bool,
-    /// Lexicon [default: the copy in the crawl directory]
-    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
-    pub lexicon: Option<PathBuf>,
     #[command(flatten)]
     pub operating: OperatingArgs,
     #[command(flatten)]
     pub network: NetworkArgs,
-    /// Print each event as a line of JSON, the summary last; with --dry-run, the plan
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
 }
 
 pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {

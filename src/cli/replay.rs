@@ -46,19 +46,19 @@ pub struct ReplayArgs {
     /// Crawl strategy [default: tunnel]
     #[arg(long, value_parser = one_of::<StrategyName>())]
     strategy: Option<StrategyName>,
+    /// Directory for events.jsonl, harvest.csv and summary.json; created if missing
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Print the result as one JSON object
+    #[arg(long, help_heading = "Output")]
+    json: bool,
     #[command(flatten)]
     goals: GoalsArgs,
     /// Requests in flight at the same time, each to a different host [default: 1]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     in_flight: Option<usize>,
-    /// Directory for events.jsonl, harvest.csv and summary.json; created if missing
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
-    output: Option<PathBuf>,
     #[command(flatten)]
     keys: ConfigArgs,
-    /// Print the result as one JSON object
-    #[arg(long, help_heading = "Output")]
-    json: bool,
 }
 
 /// Settings of a replay instead of the defaults of a live crawl: it uses no network, and most pages are missing from a

@@ -32,7 +32,7 @@ pub struct NatsArgs {
         env = "NATS_URL",
         hide_env_values = true,
         default_value = "nats://127.0.0.1:4222",
-        help_heading = "Network"
+        help_heading = "Input"
     )]
     pub nats: String,
 }

@@ -72,6 +72,14 @@ fn commands_have_the_verbs_and_flags_that_docs_give_them() {
             }
         }
     }
+    for (verb, help) in &help {
+        let order = ["Input:", "Output:", "Limits:", "Politeness:", "Network:", "Configuration:", "Filters:"];
+        let headings: Vec<_> =
+            help.lines().filter_map(|line| order.iter().position(|heading| line == *heading)).collect();
+        if !headings.is_sorted() {
+            wrong.push(format!("`suidao {verb} --help` has its groups of flags in another order than {order:?}"));
+        }
+    }
     assert!(help.len() > 15, "the documentation shows {} verbs only", help.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -348,7 +348,7 @@ impl Display for PageSummary<'_> {
             line("defect", &describe(defect))?;
         }
         let kind = if self.listing { ", listing page" } else { "" };
-        line("text", &format!("{} characters{kind}", self.chars))?;
+        line("text", &format!("{}{kind}", count(self.chars as usize, "character", "characters")))?;
         if !self.text.is_empty() {
             writeln!(out, "\n{}", self.text)?;
         }

@@ -32,12 +32,18 @@ pub struct ForumCrawlArgs {
     /// Forum file from `suidao forum discover`, or the URL of a forum to discover first
     #[arg(value_name = "FILE|URL")]
     pub forum: String,
-    /// Crawl directory; created if missing, resumed if it already holds this crawl
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
-    pub output: PathBuf,
     /// Lexicon of a topic to score pages by
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
+    /// Crawl directory; created if missing, resumed if it already holds this crawl
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    pub output: PathBuf,
+    /// Print the first 20 (or N) requests and their reasons; fetch and write nothing
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "20", help_heading = "Output")]
+    pub dry_run: Option<usize>,
+    /// Print the summary as JSON; with --dry-run, the planned requests
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
     /// Maximum index pages of a board to read per visit [default: that of the forum file, 32]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub index_pages: Option<u32>,
@@ -48,12 +54,6 @@ pub struct ForumCrawlArgs {
     /// How to distribute the visits (see `suidao forum schedule`)
     #[arg(long, value_parser = one_of::<ScheduleMethod>(), default_value_t = ScheduleMethod::Sqrt, requires = "watch", help_heading = "Limits")]
     pub method: ScheduleMethod,
-    /// Print the first 20 (or N) requests and their reasons; fetch and write nothing
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "20", help_heading = "Output")]
-    pub dry_run: Option<usize>,
-    /// Print the summary as JSON; with --dry-run, the planned requests
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
     #[command(flatten)]
     pub goals: GoalsArgs,
     #[command(flatten)]

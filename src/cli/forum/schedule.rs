@@ -23,15 +23,15 @@ pub struct ScheduleArgs {
     /// How to distribute the visits
     #[arg(long, value_parser = one_of::<ScheduleMethod>(), default_value_t = ScheduleMethod::Sqrt)]
     pub method: ScheduleMethod,
-    /// Visits per day, all boards together [default: 8 per board]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
-    pub per_day: Option<u32>,
     /// SVG image to draw posts and visits in
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Print the schedule as JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Visits per day, all boards together [default: 8 per board]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
+    pub per_day: Option<u32>,
 }
 
 pub fn run(args: &ScheduleArgs, verbosity: Verbosity) -> Result<Exit> {

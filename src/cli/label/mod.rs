@@ -32,15 +32,15 @@ pub struct LabelArgs {
     /// Lexicon, to highlight its terms and to suggest changes [default: the copy in the crawl directory]
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
-    /// Total number of pages to label, earlier answers included
-    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Limits")]
-    pub pages: usize,
     /// Print the estimates from the answers so far; ask nothing
     #[arg(long, help_heading = "Output")]
     pub summary: bool,
     /// Print the estimates as JSON; ask nothing
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Total number of pages to label, earlier answers included
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Limits")]
+    pub pages: usize,
     #[command(flatten)]
     pub filter: FilterArgs,
 }

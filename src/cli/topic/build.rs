@@ -15,9 +15,6 @@ use crate::cli::network::NetworkArgs;
 
 #[derive(Args)]
 pub struct BuildArgs {
-    /// Lexicon to write
-    #[arg(short, long, value_name = "LEXICON", help_heading = "Output")]
-    output: PathBuf,
     /// Name of the topic
     #[arg(long)]
     name: String,
@@ -26,25 +23,28 @@ pub struct BuildArgs {
     /// With --crawl: only relevant documents, against other documents of their hosts
     #[arg(long, requires = "crawl", help_heading = "Input")]
     relevant: bool,
-    #[command(flatten)]
-    network: NetworkArgs,
     /// Ordinary pages, preferably of the samples' hosts: a folder, a crawl directory or a WARC file; samples in it are
     /// ignored [default: built-in word counts, or pages fetched with --urls]
     #[arg(long, value_name = "PATH", help_heading = "Input")]
     background: Option<PathBuf>,
+    /// Lexicon to write
+    #[arg(short, long, value_name = "LEXICON", help_heading = "Output")]
+    output: PathBuf,
+    /// Replace an existing lexicon; terms deleted from it stay out, other edits are lost
+    #[arg(long, help_heading = "Output")]
+    again: bool,
     /// With --urls and without --background: approximate number of documents to fetch from each host of a sample; 0 for
     /// none
     #[arg(long, value_name = "N", default_value_t = 30, requires = "urls", help_heading = "Limits")]
     around: usize,
-    /// How to learn the lexicon and judge pages
-    #[arg(long, default_value = "linear", value_parser = one_of::<Method>())]
-    method: Method,
     /// Number of terms to keep [default: 1000 for linear, 100 for the others]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Limits")]
     terms: Option<u32>,
-    /// Replace an existing lexicon; terms deleted from it stay out, other edits are lost
-    #[arg(long, help_heading = "Output")]
-    again: bool,
+    #[command(flatten)]
+    network: NetworkArgs,
+    /// How to learn the lexicon and judge pages
+    #[arg(long, default_value = "linear", value_parser = one_of::<Method>())]
+    method: Method,
 }
 
 /// Where the samples come from.

@@ -26,7 +26,7 @@ pub struct SimulatedRequest {
 pub enum SimulatedStep {
     Robots,
     /// A page that cannot exist, to see how the host answers.
-    Absent,
+    Soft404Probe,
     /// A page, from this queue entry.
     Page(UrlId, QueueEntry),
     /// No request: the URL is excluded when its turn comes.
@@ -62,7 +62,7 @@ pub fn simulate(
                     let turn = match (ticket.wanted.url_id(), &ticket.wanted) {
                         (Some(id), _) => SimulatedStep::Page(id, crawl.state.urls.get(id).entry()),
                         (None, FetchKind::Robots { .. }) => SimulatedStep::Robots,
-                        (None, _) => SimulatedStep::Absent,
+                        (None, _) => SimulatedStep::Soft404Probe,
                     };
                     steps.push(SimulatedRequest { after: now.since(begin), url: ticket.url.clone(), turn });
                     under_way.push_back((now.after(ANSWER), ticket));

@@ -13,7 +13,7 @@ use tantivy::{DateTime, IndexWriter, TantivyError, Term};
 use super::schema::{Fields, midnight, schema, sites};
 use super::source::{FORMAT, IndexSource};
 use super::tokenizer::{TOKENIZER, analyzer};
-use super::{Index, IndexError, marks};
+use super::{Index, IndexError, fingerprints};
 use crate::export::document;
 use suidao_extract::Extractor;
 use suidao_store::corpus::{Catalogue, CatalogueEntry, CorpusDocument, Parts, Selection, Streamed, stream};
@@ -34,8 +34,8 @@ pub struct IndexBuild<'a> {
     selection: &'a Selection,
     path: &'a Path,
     extractor: Option<&'a Extractor>,
-    marks: Vec<u64>,
-    /// The marks of the existing index, if it is updated.
+    fingerprints: Vec<u64>,
+    /// The fingerprints of the existing index, if it is updated.
     before: Option<Vec<u64>>,
 }
 
@@ -63,27 +63,27 @@ impl<'a> IndexBuild<'a> {
                 && origin.batches <= store.len()
                 && origin.rules.as_deref() == extractor.map(Extractor::rules)
         };
-        let mut this = Self { store, catalogue, selection, path, extractor, marks: Vec::new(), before: None };
-        this.marks = marks::marks(store, catalogue, selection);
-        let before = Index::open(path).ok().filter(is_of_same).and_then(|_| marks::read(path));
+        let mut this = Self { store, catalogue, selection, path, extractor, fingerprints: Vec::new(), before: None };
+        this.fingerprints = fingerprints::of_pages(store, catalogue, selection);
+        let before = Index::open(path).ok().filter(is_of_same).and_then(|_| fingerprints::read(path));
         this.before = before.filter(|before| {
-            let same = before.iter().zip(&this.marks).filter(|(before, now)| before == now).count();
-            before.len() <= this.marks.len() && 2 * same >= this.marks.len()
+            let same = before.iter().zip(&this.fingerprints).filter(|(before, now)| before == now).count();
+            before.len() <= this.fingerprints.len() && 2 * same >= this.fingerprints.len()
         });
         Ok(this)
     }
 
     /// Number of pages to add.
     pub fn pages(&self) -> u64 {
-        (0..self.marks.len()).filter(|&page| self.is_added(page)).count() as u64
+        (0..self.fingerprints.len()).filter(|&page| self.is_added(page)).count() as u64
     }
 
-    fn mark_before(&self, page: usize) -> u64 {
+    fn fingerprint_before(&self, page: usize) -> u64 {
         self.before.as_ref().and_then(|before| before.get(page)).copied().unwrap_or(0)
     }
 
     fn is_added(&self, page: usize) -> bool {
-        self.marks[page] != 0 && self.marks[page] != self.mark_before(page)
+        self.fingerprints[page] != 0 && self.fingerprints[page] != self.fingerprint_before(page)
     }
 
     /// Writes it. Calls `progress` for each page added.
@@ -103,11 +103,11 @@ impl<'a> IndexBuild<'a> {
             // The existing one is damaged.
             Err(IndexError::Engine { .. }) if self.before.is_some() => {
                 drop(part);
-                return Self { before: None, marks: self.marks.clone(), ..*self }.run(progress);
+                return Self { before: None, fingerprints: self.fingerprints.clone(), ..*self }.run(progress);
             }
             written => written.map_err(|error| error.of(&staging, path))?,
         };
-        marks::write(&staging, &self.marks).map_err(fail())?;
+        fingerprints::write(&staging, &self.fingerprints).map_err(fail())?;
         // Readers of the previous one keep its files until they close them.
         let previous = part.path().join("former");
         if path.exists() {
@@ -137,7 +137,7 @@ impl<'a> IndexBuild<'a> {
         writer.set_merge_policy(Box::new(NoMergePolicy));
         let mut added = Selection::none(self.catalogue);
         for (page, chosen) in added.chosen.iter_mut().enumerate() {
-            if self.mark_before(page) != 0 && self.mark_before(page) != self.marks[page] {
+            if self.fingerprint_before(page) != 0 && self.fingerprint_before(page) != self.fingerprints[page] {
                 writer.delete_term(Term::from_field_u64(fields.page, page as u64));
             }
             *chosen = self.is_added(page);

@@ -5,7 +5,7 @@ mod build;
 mod clauses;
 mod collect;
 mod extracted;
-mod marks;
+mod fingerprints;
 mod query;
 mod read_only;
 mod schema;

@@ -323,6 +323,6 @@ fn an_update_adds_only_what_is_new_or_changed_and_finds_as_a_new_index_does() {
     let mut changed = catalogue.clone();
     changed.entries.iter_mut().take(4).for_each(|entry| entry.metadata_hash ^= 1);
     assert_eq!(IndexBuild::new(&store, &changed, &all, &path, None).unwrap().pages(), all.pages);
-    std::fs::write(path.join("pages.marks"), "x").unwrap();
+    std::fs::write(path.join("pages.fingerprints"), "x").unwrap();
     assert_eq!(IndexBuild::new(&store, &catalogue, &all, &path, None).unwrap().pages(), all.pages);
 }

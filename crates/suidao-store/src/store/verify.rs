@@ -1,7 +1,7 @@
 //! Checks a crawl directory and repairs it.
 //!
 //! Log and archive are read in parallel: both are in order of settling, so the first damage of either ends the intact
-//! part. A batch that is damaged in `state/batches` may be intact in the engine's copy (sled, `state/log`). Otherwise a
+//! part. A batch that is damaged in `state/batches` may be intact in the writer's copy (`state/log`). Otherwise a
 //! repair cuts log and archive there, moves the rest to `damaged-N`, and the crawl fetches it again when it resumes.
 
 use std::fs::{self, File};
@@ -52,7 +52,7 @@ pub enum RepairPlan {
 pub enum RepairOutcome {
     /// Nothing was damaged.
     Intact,
-    /// All batches are there again: engine and file restored each other.
+    /// All batches are there again: the two copies of the log restored each other.
     Restored,
     /// Log and archive were cut after the last intact batch.
     Cut {
@@ -109,7 +109,7 @@ pub fn check(dir: &CrawlDirectory) -> Result<CrawlCheck, StoreError> {
     Ok(checked)
 }
 
-/// Restores the log if engine or file has all of it, or cuts log and archive after the last intact batch. Returns what
+/// Restores the log if `state/log` or `state/batches` has all of it, or cuts log and archive after the last intact batch. Returns what
 /// was found first, and what was done.
 ///
 /// # Errors
@@ -141,7 +141,7 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, RepairOutcome), Store
     }
     keep_end(&mut file, keep.bytes, &aside.join(format!("batches.from-{}", keep.bytes)))?;
     keep_archive(dir, checked.last, &aside)?;
-    // The engine first: it must not have less than the file.
+    // `state/log` first: it must not have less than `state/batches`.
     Store::replace_engine(dir, keep, Some(&aside.join("log")))?;
     truncate(&mut file, &path, keep)?;
     file.sync_all().map_err(StoreError::io(&path, "write it"))?;
@@ -352,7 +352,7 @@ mod tests {
         flip(&dir.batches(), middle);
         let found = check(&dir).unwrap();
         assert!(found.batches == 2 && found.damage.unwrap().contains("batch 2: its checksum is wrong"));
-        // The engine has it.
+        // `state/log` has it.
         assert_eq!(repair(&dir).unwrap().1, RepairOutcome::Restored);
         assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 5));
         flip(&dir.batches(), middle);

@@ -77,8 +77,12 @@ fn named(page: &LinkedPage) -> String {
     format!("{}{title}", address(page.url.as_str()))
 }
 
-/// At most 40 characters of a text of others, on one line.
+/// A text of others on one line, cut to 40 characters.
 fn shown(text: &str) -> String {
-    let short: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(40).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut short: String = text.chars().take(40).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
     line(&short).into_owned()
 }

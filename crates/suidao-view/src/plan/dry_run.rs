@@ -111,7 +111,7 @@ impl DryRun {
             after_ms: after,
             step: match turn {
                 SimulatedStep::Robots => PlannedStep::Robots { robots: url },
-                SimulatedStep::Absent => PlannedStep::Probe { soft_404_probe: url },
+                SimulatedStep::Soft404Probe => PlannedStep::Probe { soft_404_probe: url },
                 SimulatedStep::Page(id, queued_as) => PlannedStep::Page { page: url, queued_as, origin: origin(id) },
                 SimulatedStep::Refused(_, reason) => PlannedStep::Skipped { skipped: url, reason, why: reason.why() },
             },

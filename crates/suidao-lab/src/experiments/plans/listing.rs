@@ -139,7 +139,7 @@ mod tests {
         let three = listing.periods(3);
         assert_eq!(three, listing.periods(3));
         assert_ne!(three, SimulatedListing { seed: 2, ..listing.clone() }.periods(3));
-        assert!(three.iter().all(|period| period.stamps() == 30));
+        assert!(three.iter().all(|period| period.slots() == 30));
         let [last, next] = [three[0].items_at(29), three[1].items_at(0)];
         assert!(next.iter().any(|item| last.contains(item)), "what is shown stays over the period's end");
         assert_eq!(SimulatedListing { days: 0, ..listing }.periods(2).len(), 2);

@@ -1,15 +1,15 @@
-//! Quality of a plan on a period: Liu, Zhang and Li 2018, definitions 7 and 8, and table 7. Plans are ascending stamps;
-//! visits at stamps that the period does not have find nothing.
+//! Quality of a plan on a period: Liu, Zhang and Li 2018, definitions 7 and 8, and table 7. Plans are ascending slots;
+//! visits at slots that the period does not have find nothing.
 
 use super::series::SnapshotSeries;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlanMeasure {
-    /// Eq. (1): items found, as a share of those that visits at every stamp find; 0 to 1, and 1 if there are none.
+    /// Eq. (1): items found, as a share of those that visits at every slot find; 0 to 1, and 1 if there are none.
     pub accuracy: f64,
-    /// Eq. (2): items found at the stamp at which they were first shown, as a share of the same.
+    /// Eq. (2): items found at the slot at which they were first shown, as a share of the same.
     pub freshness: f64,
-    /// The same with the next stamp included: the paper's freshness of two days.
+    /// The same with the next slot included: the paper's freshness of two days.
     pub two_day_freshness: f64,
     /// Share of the items read that were known already; 0 to 1.
     pub redundancy: f64,
@@ -21,12 +21,12 @@ impl PlanMeasure {
         let sightings = period.sightings();
         for sightings in sightings.chunk_by(|(a, _), (b, _)| a == b) {
             let (_, first) = sightings[0];
-            let mut visits = sightings.iter().filter(|(_, stamp)| plan.binary_search(stamp).is_ok());
+            let mut visits = sightings.iter().filter(|(_, slot)| plan.binary_search(slot).is_ok());
             items += 1;
-            if let Some((_, stamp)) = visits.next() {
+            if let Some((_, slot)) = visits.next() {
                 found += 1;
-                same_day += usize::from(*stamp == first);
-                two_days += usize::from(*stamp <= first + 1);
+                same_day += usize::from(*slot == first);
+                two_days += usize::from(*slot <= first + 1);
                 read += 1 + visits.count();
             }
         }

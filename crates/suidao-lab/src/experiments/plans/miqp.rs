@@ -1,8 +1,8 @@
-//! The paper's quadratic problem, eqs. (7) to (10): `f` stamps with the least sum of similarities among them; and
-//! Algorithm 2, which excludes the stamps at which a page is similar to the stamp before.
+//! The paper's quadratic problem, eqs. (7) to (10): `f` slots with the least sum of similarities among them; and
+//! Algorithm 2, which excludes the slots at which a page is similar to the slot before.
 //!
 //! Solved by the best of 60 local searches from random plans, exchanging one visit at a time. A branch and bound, exact
-//! up to 30 stamps, found nothing better on 440 of 440 pages and numbers of visits.
+//! up to 30 slots, found nothing better on 440 of 440 pages and numbers of visits.
 
 use super::series::SnapshotSeries;
 use super::similarity::{Matrix, similarity_series};
@@ -13,10 +13,10 @@ const RESTARTS: u64 = 60;
 const SLACK: f64 = 1e-9;
 const START: u64 = 0x6d69_7170;
 
-/// Algorithm 2: a plan of `f` of the [`retained`] stamps. The paper uses 11 visits in 30 days and a similarity of 0.65.
+/// Algorithm 2: a plan of `f` of the [`retained`] slots. The paper uses 11 visits in 30 days and a similarity of 0.65.
 ///
-/// The printed matrix is chained from the similarities that were kept, so that changes at excluded stamps are lost, and
-/// a page with fewer stamps left than visits is never visited again. Here the matrix of all stamps is restricted to
+/// The printed matrix is chained from the similarities that were kept, so that changes at excluded slots are lost, and
+/// a page with fewer slots left than visits is never visited again. Here the matrix of all slots is restricted to
 /// those retained, and such a page is visited at all of them.
 pub fn increment(training: &[SnapshotSeries], f: usize, most_similar: f64, seed: u64) -> Vec<usize> {
     let left = retained(training, most_similar);
@@ -24,24 +24,24 @@ pub fn increment(training: &[SnapshotSeries], f: usize, most_similar: f64, seed:
     solve(&matrix, f, seed).into_iter().map(|position| left[position]).collect()
 }
 
-/// The retained stamps: the first, and those whose mean similarity to the previous one is below `most_similar`, δ;
+/// The retained slots: the first, and those whose mean similarity to the previous one is below `most_similar`, δ;
 /// above 1 all are retained.
 pub fn retained(training: &[SnapshotSeries], most_similar: f64) -> Vec<usize> {
     let periods = periods(training);
-    let Some(stamps) = periods.iter().map(|period| period.len() + 1).min() else { return Vec::new() };
-    let mean = |stamp: usize| periods.iter().map(|period| period[stamp - 1]).sum::<f64>() / periods.len() as f64;
-    (0..stamps).filter(|&stamp| stamp == 0 || mean(stamp) < most_similar).collect()
+    let Some(slots) = periods.iter().map(|period| period.len() + 1).min() else { return Vec::new() };
+    let mean = |slot: usize| periods.iter().map(|period| period[slot - 1]).sum::<f64>() / periods.len() as f64;
+    (0..slots).filter(|&slot| slot == 0 || mean(slot) < most_similar).collect()
 }
 
-/// The similarity series of each period; none if a period has no stamps.
+/// The similarity series of each period; none if a period has no slots.
 fn periods(training: &[SnapshotSeries]) -> Vec<Vec<f64>> {
-    if training.iter().any(|period| period.stamps() == 0) {
+    if training.iter().any(|period| period.slots() == 0) {
         return Vec::new();
     }
     training.iter().map(similarity_series).collect()
 }
 
-/// A plan of `f` stamps (or all, if there are fewer) with low [`Matrix::cost`].
+/// A plan of `f` slots (or all, if there are fewer) with low [`Matrix::cost`].
 pub(super) fn solve(matrix: &Matrix, f: usize, seed: u64) -> Vec<usize> {
     let size = matrix.size();
     let search = |nth| {
@@ -63,23 +63,23 @@ fn improve(matrix: &Matrix, plan: &mut [usize]) {
     loop {
         let mut best = (-SLACK, 0, 0);
         for place in 0..plan.len() {
-            // Cost of a stamp in this place. With itself each costs 1.
-            let cost = |stamp: usize| {
-                plan.iter().map(|&visit| matrix.at(visit, stamp)).sum::<f64>() - matrix.at(plan[place], stamp)
+            // Cost of a slot in this place. With itself each costs 1.
+            let cost = |slot: usize| {
+                plan.iter().map(|&visit| matrix.at(visit, slot)).sum::<f64>() - matrix.at(plan[place], slot)
             };
             let here = cost(plan[place]);
-            for stamp in (0..matrix.size()).filter(|stamp| !plan.contains(stamp)) {
-                let change = cost(stamp) - here;
+            for slot in (0..matrix.size()).filter(|slot| !plan.contains(slot)) {
+                let change = cost(slot) - here;
                 if change < best.0 {
-                    best = (change, place, stamp);
+                    best = (change, place, slot);
                 }
             }
         }
-        let (change, place, stamp) = best;
+        let (change, place, slot) = best;
         if change >= -SLACK {
             return;
         }
-        plan[place] = stamp;
+        plan[place] = slot;
     }
 }
 
@@ -91,7 +91,7 @@ mod tests {
 
     const PRINTED: f64 = 0.65;
 
-    /// Eight items, of which `counts` are replaced at each stamp.
+    /// Eight items, of which `counts` are replaced at each slot.
     fn replaced(counts: &[u32]) -> SnapshotSeries {
         let mut first = 0;
         let mut snapshots = vec![(0..8).collect::<Vec<u32>>()];

@@ -1,6 +1,6 @@
-//! The items of a listing page at each stamp of a period.
+//! The items of a listing page at each slot of a period.
 
-/// The items of one page at each stamp (snapshot) of one period (in the paper the days of a month): sorted sets of item
+/// The items of one page at each slot (snapshot) of one period (in the paper the days of a month): sorted sets of item
 /// numbers.
 /// Numbers identify items within a period only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,27 +18,27 @@ impl SnapshotSeries {
         Self { snapshots }
     }
 
-    pub fn stamps(&self) -> usize {
+    pub fn slots(&self) -> usize {
         self.snapshots.len()
     }
 
-    /// The items at a stamp, ascending; none at a stamp outside the period.
-    pub fn items_at(&self, stamp: usize) -> &[u32] {
-        self.snapshots.get(stamp).map_or(&[], Vec::as_slice)
+    /// The items at a slot, ascending; none at a slot outside the period.
+    pub fn items_at(&self, slot: usize) -> &[u32] {
+        self.snapshots.get(slot).map_or(&[], Vec::as_slice)
     }
 
-    /// Each item with the stamps that show it, ascending by item and stamp.
+    /// Each item with the slots that show it, ascending by item and slot.
     pub(super) fn sightings(&self) -> Vec<(u32, usize)> {
-        let of_stamp = |(stamp, items): (usize, &Vec<u32>)| items.iter().map(|&item| (item, stamp)).collect::<Vec<_>>();
-        let mut sightings: Vec<(u32, usize)> = self.snapshots.iter().enumerate().flat_map(of_stamp).collect();
+        let of_slot = |(slot, items): (usize, &Vec<u32>)| items.iter().map(|&item| (item, slot)).collect::<Vec<_>>();
+        let mut sightings: Vec<(u32, usize)> = self.snapshots.iter().enumerate().flat_map(of_slot).collect();
         sightings.sort_unstable();
         sightings
     }
 
-    /// Items that a visit at `stamp` finds in addition to one at `before`: `|P_stamp \ P_before|`; without `before`,
+    /// Items that a visit at `slot` finds in addition to one at `before`: `|P_slot \ P_before|`; without `before`,
     /// all items.
-    pub fn gain(&self, before: Option<usize>, stamp: usize) -> usize {
-        let items = self.items_at(stamp);
+    pub fn gain(&self, before: Option<usize>, slot: usize) -> usize {
+        let items = self.items_at(slot);
         items.len() - before.map_or(0, |before| in_both(self.items_at(before), items))
     }
 }
@@ -59,26 +59,26 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Number of new items at each stamp (Newnum of the paper's section 3.1.3). The sum is what visits at every stamp
+    /// Number of new items at each slot (Newnum of the paper's section 3.1.3). The sum is what visits at every slot
     /// find, `|N_T|`.
     pub fn new_items(period: &SnapshotSeries) -> Vec<usize> {
         let mut first = period.sightings();
         first.dedup_by_key(|(item, _)| *item);
-        let mut count = vec![0; period.stamps()];
-        for (_, stamp) in first {
-            count[stamp] += 1;
+        let mut count = vec![0; period.slots()];
+        for (_, slot) in first {
+            count[slot] += 1;
         }
         count
     }
 
-    /// New items at each stamp, each shown at `life` consecutive stamps.
+    /// New items at each slot, each shown at `life` consecutive slots.
     pub fn contiguous(new_items: &[usize], life: usize) -> SnapshotSeries {
         let mut snapshots = vec![Vec::new(); new_items.len()];
         let mut next = 0;
-        for (stamp, &count) in new_items.iter().enumerate() {
+        for (slot, &count) in new_items.iter().enumerate() {
             for item in next..next + count as u32 {
-                for of_stamp in snapshots.iter_mut().skip(stamp).take(life) {
-                    of_stamp.push(item);
+                for of_slot in snapshots.iter_mut().skip(slot).take(life) {
+                    of_slot.push(item);
                 }
             }
             next += count as u32;
@@ -86,20 +86,20 @@ pub(super) mod tests {
         SnapshotSeries::new(snapshots)
     }
 
-    /// Periods in which every item is shown at consecutive stamps.
+    /// Periods in which every item is shown at consecutive slots.
     pub fn intervals(
-        stamps: std::ops::RangeInclusive<usize>,
+        slots: std::ops::RangeInclusive<usize>,
     ) -> impl proptest::strategy::Strategy<Value = Vec<SnapshotSeries>> {
-        stamps.prop_flat_map(|stamps| {
-            let item = (0..stamps, 1..6_usize);
+        slots.prop_flat_map(|slots| {
+            let item = (0..slots, 1..6_usize);
             let period = proptest::collection::vec(item, 0..60).prop_map(move |items| {
-                let mut snapshots = vec![Vec::new(); stamps];
+                let mut snapshots = vec![Vec::new(); slots];
                 for (item, (from, life)) in items.into_iter().enumerate() {
                     snapshots
                         .iter_mut()
                         .skip(from)
                         .take(life)
-                        .for_each(|of_stamp: &mut Vec<u32>| of_stamp.push(item as u32));
+                        .for_each(|of_slot: &mut Vec<u32>| of_slot.push(item as u32));
                 }
                 SnapshotSeries::new(snapshots)
             });
@@ -121,9 +121,9 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn new_items_are_those_that_a_visit_at_every_stamp_finds(periods in intervals(1..=12)) {
+        fn new_items_are_those_that_a_visit_at_every_slot_finds(periods in intervals(1..=12)) {
             for period in periods {
-                let gains = (0..period.stamps()).map(|stamp| period.gain(stamp.checked_sub(1), stamp));
+                let gains = (0..period.slots()).map(|slot| period.gain(slot.checked_sub(1), slot));
                 prop_assert_eq!(new_items(&period), gains.collect::<Vec<_>>());
             }
         }

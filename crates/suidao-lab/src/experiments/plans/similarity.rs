@@ -9,9 +9,9 @@ fn similarity(a: &[u32], b: &[u32]) -> f64 {
     if either == 0 { 1.0 } else { both as f64 / either as f64 }
 }
 
-/// Eq. (4): the similarity of every stamp but the first to the previous one.
+/// Eq. (4): the similarity of every slot but the first to the previous one.
 pub(super) fn similarity_series(series: &SnapshotSeries) -> Vec<f64> {
-    (1..series.stamps()).map(|stamp| similarity(series.items_at(stamp - 1), series.items_at(stamp))).collect()
+    (1..series.slots()).map(|slot| similarity(series.items_at(slot - 1), series.items_at(slot))).collect()
 }
 
 /// The time-aware similarity matrix M: symmetric, cells in 0 to 1, ones on the diagonal.
@@ -22,7 +22,7 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// Eqs. (5) and (6) from the similarity series of each period: products of the similarities between two stamps,
+    /// Eqs. (5) and (6) from the similarity series of each period: products of the similarities between two slots,
     /// averaged over periods. Series of different lengths are cut to the shortest; without series the matrix is empty.
     pub fn chained(periods: &[Vec<f64>]) -> Self {
         let size = periods.iter().map(|period| period.len() + 1).min().unwrap_or(0);
@@ -44,13 +44,13 @@ impl Matrix {
         self.cells[i * self.size + j]
     }
 
-    /// The submatrix of some stamps, each below [`Matrix::size`].
-    pub fn among(&self, stamps: &[usize]) -> Self {
-        let cells = stamps.iter().flat_map(|&i| stamps.iter().map(move |&j| self.at(i, j)));
-        Self { size: stamps.len(), cells: cells.collect() }
+    /// The submatrix of some slots, each below [`Matrix::size`].
+    pub fn among(&self, slots: &[usize]) -> Self {
+        let cells = slots.iter().flat_map(|&i| slots.iter().map(move |&j| self.at(i, j)));
+        Self { size: slots.len(), cells: cells.collect() }
     }
 
-    /// Eq. (7), summed over the plan (as printed the sums run over all stamps, and all plans would be equal).
+    /// Eq. (7), summed over the plan (as printed the sums run over all slots, and all plans would be equal).
     pub fn cost(&self, plan: &[usize]) -> f64 {
         plan.iter().flat_map(|&i| plan.iter().map(move |&j| self.at(i, j))).sum()
     }

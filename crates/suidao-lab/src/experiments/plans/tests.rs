@@ -10,12 +10,12 @@ use super::*;
 const METHODS: [SnapshotPlan; 3] = [SnapshotPlan::Miqp, SnapshotPlan::Dynamic, SnapshotPlan::Uniform];
 
 /// All plans of `f` visits, in lexicographic order.
-fn plans(stamps: usize, f: usize) -> Vec<Vec<usize>> {
+fn plans(slots: usize, f: usize) -> Vec<Vec<usize>> {
     let mut plans = vec![vec![]];
     for left in (0..f).rev() {
         let longer = |plan: Vec<usize>| {
             let from = plan.last().map_or(0, |last| last + 1);
-            (from..stamps - left).map(move |stamp| plan.iter().copied().chain([stamp]).collect())
+            (from..slots - left).map(move |slot| plan.iter().copied().chain([slot]).collect())
         };
         plans = plans.into_iter().flat_map(longer).collect();
     }
@@ -55,9 +55,9 @@ proptest! {
     fn the_dynamic_programme_is_brute_force_where_items_do_not_come_back(
         training in intervals(1..=14), f in 1..=14_usize,
     ) {
-        let stamps = training[0].stamps();
-        let f = f.min(stamps);
-        let best = plans(stamps, f).iter().map(|plan| found(&training, plan)).fold(0.0, f64::max);
+        let slots = training[0].slots();
+        let f = f.min(slots);
+        let best = plans(slots, f).iter().map(|plan| found(&training, plan)).fold(0.0, f64::max);
         let programme = plan(&training, f, SnapshotPlan::Dynamic, 1);
         prop_assert!((found(&training, &programme) - best).abs() < 1e-6, "{programme:?}, not {best}");
     }

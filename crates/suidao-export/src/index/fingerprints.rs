@@ -11,28 +11,28 @@ use crate::export::export_state::fingerprint;
 use suidao_store::corpus::{Catalogue, CatalogueEntry, Selection};
 use suidao_store::store::Store;
 
-const FILE: &str = "pages.marks";
+const FILE: &str = "pages.fingerprints";
 
-/// The marks of an index of these pages.
-pub(super) fn marks(store: &Store, catalogue: &Catalogue, selection: &Selection) -> Vec<u64> {
+/// The fingerprints of an index of these pages.
+pub(super) fn of_pages(store: &Store, catalogue: &Catalogue, selection: &Selection) -> Vec<u64> {
     // Judging again may change the terms of a page and not its relevance.
     let rescored = store.meta().rescoring.as_ref().map_or(0, |rescoring| rescoring.at.0);
-    let mark = |entry: &CatalogueEntry| {
+    let of_page = |entry: &CatalogueEntry| {
         let bytes: Vec<u8> = [fingerprint(entry), entry.at.0, rescored].iter().flat_map(|n| n.to_le_bytes()).collect();
         xxh3_64(&bytes).max(1)
     };
     let pages = catalogue.entries.iter().zip(&selection.chosen);
-    pages.map(|(entry, chosen)| if *chosen { mark(entry) } else { 0 }).collect()
+    pages.map(|(entry, chosen)| if *chosen { of_page(entry) } else { 0 }).collect()
 }
 
-/// The marks of the index in a directory, if it has any.
+/// The fingerprints of the index in a directory, if it has any.
 pub(super) fn read(directory: &Path) -> Option<Vec<u64>> {
     let bytes = fs::read(directory.join(FILE)).ok()?;
     let (rows, rest) = bytes.as_chunks();
     rest.is_empty().then(|| rows.iter().map(|row| u64::from_le_bytes(*row)).collect())
 }
 
-pub(super) fn write(directory: &Path, marks: &[u64]) -> io::Result<()> {
-    let bytes: Vec<u8> = marks.iter().flat_map(|mark| mark.to_le_bytes()).collect();
+pub(super) fn write(directory: &Path, fingerprints: &[u64]) -> io::Result<()> {
+    let bytes: Vec<u8> = fingerprints.iter().flat_map(|number| number.to_le_bytes()).collect();
     fs::write(directory.join(FILE), bytes)
 }
