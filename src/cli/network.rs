@@ -57,8 +57,15 @@ impl NetworkArgs {
 
     /// As [`Self::load`]; without a file the one of the crawl directory is used. `fetches`: requests will be sent.
     pub fn load_over(&self, stored: &Path, fetches: bool) -> Result<Config> {
-        if self.keys.config.is_some() || !stored.exists() {
+        if !stored.exists() {
             return self.load();
+        }
+        if self.keys.config.is_some() {
+            let config = self.load()?;
+            if fetches {
+                config.check_replaces(stored, &self.keys.sets)?;
+            }
+            return Ok(config);
         }
         let own = [(self.proxy.is_some(), "fetch.proxy"), (self.allow_private, "fetch.allow_private")];
         let given: Vec<&str> = own.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key).collect();

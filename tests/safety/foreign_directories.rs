@@ -193,6 +193,11 @@ fn no_proxy_and_no_address_is_taken_from_a_directory() {
     // As in the crawl: otherwise all its pages would be skipped.
     quiet(&[], "started with fetch.allow_private");
     run(room.refresh(&["--allow-private"])).expect(0);
+    fs::write(room.path("own.toml"), "politeness.delay = 0\n").unwrap();
+    quiet(&["-c", "own.toml"], "started with fetch.allow_private");
+    run(room.refresh(&["-c", "own.toml", "--allow-private"])).expect(0);
+    fs::write(room.path("own.toml"), "fetch.allow_private = true\n").unwrap();
+    run(room.refresh(&["-c", "own.toml"])).expect(0);
     for (key, value) in [
         ("fetch.allow_private", toml::Value::from(true)),
         ("fetch.allow_addresses", vec!["127.0.0.1"].into()),

@@ -70,8 +70,8 @@ pub enum ClusterError {
     Fetcher(#[from] FetcherError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("a part of the worker has stopped; please report it, and rerun the same command to continue")]
-    Stopped,
+    #[error("the {0} of the worker ended unexpectedly; please report this, and rerun the same command to continue")]
+    Stopped(&'static str),
     #[error("cannot start threads ({0}); close other programs and rerun the same command")]
     Threads(std::io::Error),
 }
@@ -88,7 +88,7 @@ impl ClusterError {
             | Self::Bucket { .. }
             | Self::NotUploaded { .. }
             | Self::Threads(_)
-            | Self::Stopped
+            | Self::Stopped(_)
             | Self::ProxyLost => true,
             Self::Store(error) => error.is_environment(),
             _ => false,

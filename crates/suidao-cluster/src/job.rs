@@ -27,8 +27,9 @@ use crate::writer::Writer;
 
 /// Size at which a WARC file for a bucket is complete.
 const UPLOAD_AT: u64 = 64 << 20;
-/// Time between two searches for files to upload.
+/// How long a worker waits at its end for the log writer and the ownership task.
 const ENDING: Duration = Duration::from_secs(30);
+/// Time between two searches for files to upload.
 const UPLOAD_EVERY: Duration = Duration::from_secs(5);
 
 /// A worker to run.

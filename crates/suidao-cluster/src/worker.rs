@@ -106,8 +106,8 @@ impl Worker<'_> {
             }
             let mut slept = false;
             tokio::select! {
-                order = inbox.orders.recv() => self.handle_order(order.ok_or(ClusterError::Stopped)?)?,
-                notice = inbox.notices.recv() => self.handle_notice(notice.ok_or(ClusterError::Stopped)?)?,
+                order = inbox.orders.recv() => self.handle_order(order.ok_or(ClusterError::Stopped("ownership task"))?)?,
+                notice = inbox.notices.recv() => self.handle_notice(notice.ok_or(ClusterError::Stopped("log writer"))?)?,
                 Some((taken, result)) = inbox.results.recv() => self.finish(taken, result),
                 Some(is_up) = inbox.checks.recv() => {
                     let judged = self.network.was_checked(is_up, self::now());

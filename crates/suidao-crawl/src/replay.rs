@@ -1,5 +1,5 @@
-//! The driver without a network: a recorded or generated web, and a virtual clock. The crawl loop exists only here and
-//! in `live`.
+//! The driver without a network: a recorded or generated web, and a virtual clock. [`crate::crawl`] names the
+//! other drivers.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

@@ -4,8 +4,8 @@
 //! bounded, and a slot in flight is free again only when its batch is on disk.
 //!
 //! Start with [`live::run`] (the loop), then [`fetch::Fetcher`] (one request; `render/` has a browser run a page's
-//! scripts) and [`config::Config`] (the configuration file and `--set`). [`import`] is the third driver: the archives
-//! of other crawlers.
+//! scripts) and [`config::Config`] (the configuration file and `--set`). [`import`] is the driver for archives of
+//! other crawlers.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 

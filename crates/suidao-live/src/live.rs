@@ -1,5 +1,5 @@
 //! The driver for the real web: requests run concurrently, pages are parsed on all cores, and every step is on disk
-//! before its slot in flight is free again. The other driver is `replay`.
+//! before its slot in flight is free again.
 //!
 //! A request is in flight from its ticket until its batch is durable. So a crash loses only requests in flight, and
 //! with one in flight the events have the same order as in a replay.
@@ -396,7 +396,7 @@ pub fn meta(job: &Job) -> Meta {
 
 pub fn strategy_label(job: &Job) -> String {
     match (&job.forum, &job.strategy) {
-        // A directory waits one forum.
+        // A directory contains one forum only.
         (Some(forum), _) => format!("boards of {}", forum_host(forum, &job.seeds)),
         (None, Some(own)) => own.name.clone(),
         (None, None) => job.config.strategy.label(),

@@ -1,5 +1,6 @@
 //! The crawl as a synchronous state machine with two entry points, [`Crawl::next`] and [`Crawl::settle`]. It does no
-//! I/O, reads no clock and cannot fail. Drivers call it: `live` over the network, `replay` over a recorded web.
+//! I/O, reads no clock and cannot fail. Its drivers: `live` (the network), `replay` (a recorded or generated web), `import`
+//! (WARC files) and the worker of `suidao-cluster`.
 
 mod archived;
 mod calibration;

@@ -47,7 +47,7 @@ fn paths(directory: &CrawlDirectory, name: &str) -> (PathBuf, PathBuf) {
 /// Numbers and fingerprints of the export `name`, sorted by number, if there was one.
 ///
 /// # Errors
-/// [`StoreError::Damaged`] if its list is truncated; [`StoreError::Io`].
+/// [`StoreError::DamagedFile`] if its list is truncated; [`StoreError::Io`].
 pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId, u64)>>, StoreError> {
     plain_file::check_plain_directory(&directory.exports())?;
     let (result, pages) = paths(directory, name);
@@ -56,10 +56,8 @@ pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId,
     }
     let file = plain_file::open(&pages, File::options().read(true))?;
     let length = file.metadata().map_err(StoreError::io(&pages, "inspect it"))?.len();
-    let damaged = |what: &str| StoreError::Damaged {
-        path: pages.clone(),
-        what: format!("{what}; delete it and export without --since"),
-    };
+    let damaged =
+        |what: &str| StoreError::DamagedFile { path: pages.clone(), what: what.to_owned(), can_be_deleted: true };
     if length % ROW as u64 != 0 {
         return Err(damaged("it is truncated"));
     }

@@ -61,6 +61,23 @@ impl Config {
         stored
     }
 
+    /// For a configuration that replaces the stored one: checks that the settings that the crawl used and did not store
+    /// are in it, or among the assignments.
+    ///
+    /// # Errors
+    /// [`ConfigError::UnsavedSettings`] if one is missing; else as [`Config::load`].
+    pub fn check_replaces(&self, stored: &Path, assignments: &[String]) -> Result<(), ConfigError> {
+        let name = stored.display().to_string();
+        let old = super::parse(&name, &plain_file::read_text(stored, plain_file::SMALL)?)?;
+        let table = |config: &Self| toml::Table::try_from(config).unwrap_or_default();
+        let (given, default) = (table(self), table(&Self::default()));
+        require_unsaved(&name, &old, |key| {
+            get(&given, key) != get(&default, key)
+                || assignments.iter().any(|set| set.split('=').next().is_some_and(|name| name.trim() == key))
+                || key == MODEL && self.strategy.name != StrategyName::ContextGraph
+        })
+    }
+
     /// Reads the configuration that a crawl directory stores, and applies the assignments in order.
     ///
     /// # Errors
@@ -88,17 +105,22 @@ impl Config {
             ConfigUse::Fetching(given) => given.contains(&key) || get(&table, key).is_some(),
             ConfigUse::Offline => true,
         };
-        let unsaved: Vec<String> = get(&table, "crawl.unsaved_settings")
-            .cloned()
-            .map_or_else(Vec::new, |keys| keys.try_into().unwrap_or_default());
         let layered = get(&table, "strategy.name").and_then(toml::Value::as_str) == Some("context-graph");
-        let missing = unsaved.into_iter().filter(|key| !is_given(key) && (key != MODEL || layered));
-        let missing = missing.collect::<Vec<_>>().join(", ");
-        if !missing.is_empty() {
-            return Err(ConfigError::UnsavedSettings { path: name, keys: missing });
-        }
+        require_unsaved(&name, &table, |key| is_given(key) || key == MODEL && !layered)?;
         super::deserialize_checked(table, Some((&name, text)), assignments)
     }
+}
+
+/// Refuses settings that the crawl of a stored configuration used, did not store, and that are not given now.
+fn require_unsaved(name: &str, stored: &toml::Table, is_given: impl Fn(&str) -> bool) -> Result<(), ConfigError> {
+    let unsaved: Vec<String> = get(stored, "crawl.unsaved_settings")
+        .cloned()
+        .map_or_else(Vec::new, |keys| keys.try_into().unwrap_or_default());
+    let missing: Vec<String> = unsaved.into_iter().filter(|key| !is_given(key)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(ConfigError::UnsavedSettings { path: name.to_owned(), keys: missing.join(", ") })
 }
 
 pub(super) fn get<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {

@@ -85,7 +85,8 @@ impl Store {
         let lock = dir.lock(command)?;
         let store = Self::open_to_write(dir, meta.clone(), Some(lock), false)?;
         if !store.is_empty() {
-            return Err(StoreError::damaged(&dir.meta_json(), "it is missing, but state/log contains a crawl"));
+            let what = "it is missing, but state/log contains a crawl".to_owned();
+            return Err(StoreError::DamagedFile { path: dir.meta_json(), what, can_be_deleted: false });
         }
         // Last: the description makes it a crawl.
         meta.write(dir)?;

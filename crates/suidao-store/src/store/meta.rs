@@ -43,7 +43,7 @@ impl Meta {
     /// Reads the description of a directory; changes nothing.
     ///
     /// # Errors
-    /// [`StoreError::NoCrawl`], [`StoreError::NoState`], [`StoreError::OtherFormat`], [`StoreError::Damaged`],
+    /// [`StoreError::NoCrawl`], [`StoreError::NoState`], [`StoreError::OtherFormat`], [`StoreError::DamagedFile`],
     /// [`StoreError::Io`].
     pub fn read(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         /// The part that every format has.
@@ -66,7 +66,10 @@ impl Meta {
             });
         }
         let text = plain_file::read(&path, plain_file::SMALL)?;
-        let damaged = |error: serde_json::Error| StoreError::damaged(&path, error.to_string());
+        let damaged = |error: serde_json::Error| {
+            let path = path.clone();
+            StoreError::DamagedFile { path, what: error.to_string(), can_be_deleted: false }
+        };
         let head: Head = serde_json::from_slice(&text).map_err(damaged)?;
         if head.format != FORMAT {
             return Err(StoreError::OtherFormat { path, found: head.format, known: FORMAT, version: head.version });

@@ -63,8 +63,11 @@ pub enum StoreError {
     OtherFormat { path: PathBuf, found: u32, known: u32, version: String },
     #[error("{}: the crawl in this directory has {what} {found}, not {wanted}; use the same {what}{}, or another output directory", path.display(), rescore(what))]
     OtherCrawl { path: PathBuf, what: &'static str, found: String, wanted: String },
-    #[error("{}: damaged: {what}; run `suidao check crawl --repair` to restore the log from its copy, or else to truncate log and archive to the intact part; or restore the directory from a copy, or crawl again into another output directory", path.display())]
+    #[error("{}: damaged: {what}; run `suidao check crawl DIRECTORY --repair` to restore the log from its copy, or else to truncate log and archive to the intact part; or restore the directory from a copy, or crawl again into another output directory", path.display())]
     Damaged { path: PathBuf, what: String },
+    /// A file that no repair restores.
+    #[error("{}: damaged: {what}; restore this file from a copy{}", path.display(), if *can_be_deleted { ", or delete it" } else { "" })]
+    DamagedFile { path: PathBuf, what: String, can_be_deleted: bool },
     /// A file that is not a WARC file, or is truncated.
     #[error("{}: not a readable WARC file: {what} at byte {at} of its uncompressed content; leave it out or download it again", path.display())]
     Warc { path: PathBuf, what: String, at: u64 },

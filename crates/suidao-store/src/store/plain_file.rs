@@ -114,9 +114,12 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, StoreError> {
     Ok(bytes)
 }
 
-/// The same as text; other encodings than UTF-8 are [`StoreError::Damaged`].
+/// The same as text; other encodings than UTF-8 are [`StoreError::DamagedFile`].
 pub fn read_text(path: &Path, limit: u64) -> Result<String, StoreError> {
-    String::from_utf8(read(path, limit)?).map_err(|_| StoreError::damaged(path, "it is not UTF-8 text"))
+    String::from_utf8(read(path, limit)?).map_err(|_| {
+        let path = path.to_owned();
+        StoreError::DamagedFile { path, what: "it is not UTF-8 text".to_owned(), can_be_deleted: false }
+    })
 }
 
 fn ensure_plain(file: File, path: &Path) -> Result<File, StoreError> {

@@ -67,7 +67,7 @@ pub fn read_forum(
     Some((page, result))
 }
 
-/// Numbers the links that a forum page links followed.
+/// Numbers the links of a forum page that will be followed.
 fn forum_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ParsedForumPage) -> ForumPageResult {
     let mut result = ForumPageResult::default();
     let mut want = |draft: &mut Draft, url: &CrawlUrl, text: &str, role: ForumRole| {

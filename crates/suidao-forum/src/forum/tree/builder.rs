@@ -24,7 +24,7 @@ const VALUE: usize = 2 << 10;
 /// Attributes that are stored.
 static ATTRIBUTES: SectionWords = SectionWords::of(WORDS, "attributes");
 
-/// UrlClass words that express the state of a row.
+/// Words in CSS classes that express the state of a row.
 static STATES: SectionWords = SectionWords::of(WORDS, "states");
 
 /// Parses a page found at `base`; links are encoded in `encoding`.
