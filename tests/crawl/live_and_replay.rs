@@ -133,8 +133,8 @@ fn a_crawl_in_two_runs_has_the_log_of_one() {
         more.extend(sets.iter().flat_map(|set| ["--set", set]));
         let limited = |pages| [&["--max-pages", pages][..], &more].concat();
         let (one, two) = (format!("{name} one"), format!("{name} two"));
-        run(stage.crawl(&one, &limited("200"))).expect(0);
-        for pages in ["1", "100", "100", "200"] {
+        run(stage.crawl(&one, &limited("120"))).expect(0);
+        for pages in ["1", "60", "60", "120"] {
             run(stage.crawl(&two, &limited(pages))).expect(0);
         }
         same(&events(&stage.path(&two)), &events(&stage.path(&one)), &name);

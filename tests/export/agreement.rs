@@ -8,6 +8,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::support::{Running, Stage, ask, finite, run, suidao};
+use suidao::corpus::document;
+use suidao::index::Index;
+use suidao::model::CrawlUrl;
 use suidao::world::{ServerOptions, WebSpec};
 
 /// Pages compared one by one.
@@ -85,6 +88,15 @@ fn compare(stage: &Stage, name: &str) {
     assert!(hits.len() > PAGES, "{name}");
     assert!(hits.iter().all(|(url, hit)| pages[url] == *hit), "{name}: search and export");
     assert!(served(dir_name) == search, "{name}: site and command");
+
+    let seeds: Vec<String> = stage.world.seeds().iter().map(ToString::to_string).collect();
+    let index = Index::open(&dir.join("index")).unwrap();
+    for url in pages.keys() {
+        let page = index.page(&document::id(&CrawlUrl::parse(url).unwrap())).unwrap().unwrap();
+        let first = &index.path(&page).unwrap()[0];
+        let begins = first.page.as_ref().is_some_and(|page| page.found_on.is_none());
+        assert!(begins || seeds.contains(&first.url), "{name} {url}: the path begins at {}", first.url);
+    }
 
     // Pages of the whole crawl, relevant and not.
     let every = pages.len().div_ceil(PAGES);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::{TcpListener, UdpSocket};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::support::{REPLAY_DEFAULTS, Running, as_json, events, export, records, run, suidao, tools, warcio_check};
@@ -109,14 +109,19 @@ impl Drop for Stage {
     }
 }
 
+/// A browser keeps both cores of a small machine busy, so one test has one at a time. `None` if there is no browser.
+fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    tools::browser()?;
+    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 const WRITE: &str = "document.getElementById('app').innerHTML = '<h1>标题</h1><p>' + \
     '这段正文由页面中的脚本写入，静态抓取看不到。'.repeat(8) + '</p><a href=/next.html>下一篇</a>';";
 
 #[test]
 fn content_made_by_scripts_is_read() {
-    if tools::browser().is_none() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let gbk = encoding_rs::GBK.encode("<title>编码</title><div id=app></div><script>document.getElementById('app').innerHTML='<p>'+'编码为国标的页面由脚本写成。'.repeat(9)</script>").0;
     let stage = Stage::new(
         &[
@@ -186,9 +191,7 @@ fn content_made_by_scripts_is_read() {
 
 #[test]
 fn a_hostile_page_reaches_nothing() {
-    if tools::browser().is_none() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     // Must not be reached: a server at a private address, and a UDP port.
     let private = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = private.local_addr().unwrap();
@@ -297,9 +300,7 @@ fn a_hostile_page_reaches_nothing() {
 
 #[test]
 fn endless_pages_are_cut_off() {
-    if tools::browser().is_none() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let stage = Stage::new(
         &[
             (
@@ -428,9 +429,7 @@ fn until(reached: impl Fn() -> bool) -> bool {
 
 #[test]
 fn many_pages_at_a_time_and_a_browser_that_dies() {
-    if tools::browser().is_none() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let names: Vec<String> = (0..24).map(|n| format!("http://h{}.test/{n}", n % 3)).collect();
     let bodies: Vec<String> = (0..24)
         .map(|n| format!("<div id=app></div><script>document.getElementById('app').innerHTML='<p>'+'第{n}页。'.repeat(30)</script>"))
@@ -501,9 +500,7 @@ fn config(proxy: &str, sets: &[&str]) -> Config {
 
 #[test]
 fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
-    if tools::browser().is_none() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let web = Arc::new(as_web(&site()));
     let options = ServerOptions { log: true, ..ServerOptions::default() };
     let server = WebServer::start_with(Arc::clone(&web) as Arc<dyn Web>, options).unwrap();
@@ -572,9 +569,7 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
 
 #[test]
 fn a_crawl_that_is_killed_leaves_no_browser() {
-    if tools::browser().is_none() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let loops = "<title>足球</title><div id=app></div><script>setTimeout(() => { while (true) {} }, 10)</script>";
     let names = ["a", "h1", "h2", "h3", "h4"].map(|name| format!("http://{name}.test/"));
     let bodies = names.each_ref().map(|name| format!("{loops}<p>{name}"));

@@ -90,8 +90,8 @@ impl Display for CheckSummary<'_> {
                 write!(out, "; the rest was moved to {}, and its pages will be fetched again.", aside.display())?;
             }
             None if self.restored => out.write_str("; the damaged part of the log was restored.")?,
-            None if self.intact => out.write_str(".")?,
-            None => out.write_str("; the rest is damaged.")?,
+
+            None => out.write_str(".")?,
         }
         if let (Some(plan), None) = (repair, &self.moved_to) {
             let cut = format!("moves the rest to {name}/damaged-N, and the crawl then fetches its pages again");

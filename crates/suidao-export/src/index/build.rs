@@ -260,8 +260,8 @@ fn made(
     if let Some(k) = document.k {
         made.add_u64(fields.k, u64::from(k));
     }
-    if let Some(found_on) = &document.found_on {
-        made.add_text(fields.found_on, found_on.as_str());
+    for origin in document.found_on.iter().chain(&document.redirect_origins) {
+        made.add_text(fields.found_on, origin.as_str());
     }
     if !document.extracted.is_empty() {
         let values = document.extracted.iter().map(|(name, value)| (name.clone(), value.clone().into()));

@@ -118,6 +118,9 @@ pub struct Stored {
     pub k: Option<u64>,
     /// Page or redirect by which it was found.
     pub found_on: Option<String>,
+    /// If that is a redirect: where its URL was found, and so on back to a page.
+    #[serde(skip)]
+    redirect_origins: Vec<String>,
     /// Text of that link.
     pub anchor: String,
     /// Values that rules extracted, by field.
@@ -261,18 +264,26 @@ impl Index {
         &self.extracted
     }
 
-    /// The path to a page, from the seed to itself; from a redirect if one leads to it.
+    /// The path to a page, from the seed to itself.
     pub fn path(&self, page: &Stored) -> Result<Vec<ExplainedStep>, IndexError> {
         let step =
             |page: Stored| ExplainedStep { url: page.url.clone(), anchor: page.anchor.clone(), page: Some(page) };
         let mut path = vec![step(page.clone())];
-        let mut from = page.found_on.clone();
-        while let Some(url) = from.filter(|url| path.len() < LONGEST_PATH && path.iter().all(|step| step.url != *url)) {
+        // The last is next.
+        let back =
+            |page: &Stored| page.redirect_origins.iter().rev().chain(&page.found_on).cloned().collect::<Vec<_>>();
+        let mut origins = back(page);
+        while let Some(url) = origins.pop()
+            && path.len() < LONGEST_PATH
+            && path.iter().all(|step| step.url != url)
+        {
             let known = match CrawlUrl::parse(&url) {
                 Ok(url) => self.page(&document::id(&url))?,
                 Err(_) => None,
             };
-            from = known.as_ref().and_then(|page| page.found_on.clone());
+            if let Some(page) = &known {
+                origins = back(page);
+            }
             path.push(known.map_or_else(|| ExplainedStep { url, anchor: String::new(), page: None }, step));
         }
         path.reverse();
@@ -476,6 +487,7 @@ impl Index {
             hops: number(fields.hops).unwrap_or_default(),
             k: number(fields.k),
             found_on: text(fields.found_on),
+            redirect_origins: texts(fields.found_on).into_iter().skip(1).collect(),
             anchor: text(fields.anchor).unwrap_or_default(),
             extracted: extracted::stored(&document, fields.extracted),
             text: text(fields.body).unwrap_or_default(),

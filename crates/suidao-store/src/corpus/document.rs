@@ -69,6 +69,8 @@ pub struct CorpusDocument {
     pub depth: u16,
     /// Page or redirect by which it was found; `None` for a seed.
     pub found_on: Option<CrawlUrl>,
+    /// If that is a redirect: where its URL was found, and so on back to a page.
+    pub redirect_origins: Vec<CrawlUrl>,
     /// SHA-1 of the body, in the form of WARC.
     pub digest: Digest,
     /// SimHash of the main text, 16 hexadecimal digits.

@@ -58,4 +58,17 @@ impl UrlNames {
     pub fn found_on(&self, id: UrlId) -> Option<UrlId> {
         self.find(id)?.origin.source()
     }
+
+    /// As [`Self::found_on`]; after a redirect also where its URL was found, and so on back to a page.
+    pub fn origins(&self, id: UrlId) -> Vec<UrlId> {
+        let mut origins = Vec::new();
+        let mut of = self.find(id);
+        while let Some(name) = of
+            && let Some(from) = name.origin.source().filter(|from| !origins.contains(from))
+        {
+            origins.push(from);
+            of = self.find(from).filter(|_| matches!(name.origin, UrlOrigin::Redirect(_)));
+        }
+        origins
+    }
 }

@@ -119,6 +119,7 @@ impl SelectedDocument<'_> {
         let PageProcessed { queued_as: entry, .. } = *self.page;
         let named =
             |position: u32| self.catalogue.entries.get(position as usize).and_then(|entry| self.names.url(entry.id));
+        let mut origins = self.names.origins(self.page.id).into_iter().filter_map(|from| self.names.url(from).cloned());
         Ok(CorpusDocument {
             id: id(&url),
             host: url.authority().to_owned(),
@@ -148,7 +149,8 @@ impl SelectedDocument<'_> {
             },
             hops: entry.path.hops,
             depth: entry.path.depth,
-            found_on: self.names.found_on(self.page.id).and_then(|from| self.names.url(from)).cloned(),
+            found_on: origins.next(),
+            redirect_origins: origins.collect(),
             digest: self.page.digest,
             simhash: format!("{:016x}", self.page.sketch.simhash),
             duplicate_of: self.entry.duplicate_of.and_then(named).cloned(),
