@@ -101,7 +101,7 @@ def tunnel():
         p.text(x + w / 2, 158, f"hops {hops}", "middle")
         p.text(x + w / 2, 180, f"k {12 - hops}", "middle")
     p.path([(430, 46), (430, 126)], "line cut", tip=False)
-    p.text(490, 26, "a crawler that follows links of relevant pages only stops here", "middle small")
+    p.text(490, 26, "a crawler that follows only links of relevant pages stops here", "middle small")
     p.text(20, 214, "hops: off-topic pages since the last on-topic page.  k: off-topic pages that a strategy with a limit of 12 may still cross.")
     p.text(20, 236, "The tunnel is the three off-topic pages between the islands; tunnelling is to follow them.")
     return p
