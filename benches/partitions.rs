@@ -1,13 +1,14 @@
 //! What it costs to cut a crawl into partitions, without a server: relevant pages after 500, 1,000 and 2,000 pages, as
 //! a share of one machine's, and the links that leave a partition, on the tasks of `benches/tasks.py`. Each partition
-//! is a machine that learns by itself. The partition with the best URL goes next; one request in flight, of 100 ms of
-//! virtual time. Shares are of sums over the tasks.
+//! is a machine that learns by itself. The partition with the best URL goes next; one request in flight, in virtual time.
+//! Shares are of sums over the tasks and over latencies of a request: another latency changes one machine's order too.
 //!
 //! ```text
 //! cargo bench --bench partitions -- TASKS/web.toml TASKS/web2.toml
 //! ```
 //!
-//! `SUIDAO_PARTITIONS` (4,16,64), `SUIDAO_STRATEGIES` (tunnel), `SUIDAO_TASKS` (1: every task; 3: every third).
+//! `SUIDAO_PARTITIONS` (4,16,64), `SUIDAO_STRATEGIES` (tunnel), `SUIDAO_TASKS` (1: every task; 3: every third),
+//! `SUIDAO_LATENCIES` (100, in milliseconds).
 
 #![allow(missing_docs)] // a bench is not a library
 
@@ -40,7 +41,7 @@ struct Part {
 
 impl Task {
     /// Whether each of the first 2,000 pages is relevant, and the number of links sent.
-    fn run(&self, strategy: &str, count: u32) -> (Vec<bool>, usize) {
+    fn run(&self, strategy: &str, count: u32, latency: u64) -> (Vec<bool>, usize) {
         let sets = ["limits.requests=1000000000000", "scope.downgrade_seeds=true", "politeness.backoff=0"];
         let sets: Vec<String> =
             sets.map(str::to_owned).into_iter().chain([format!("strategy.name={strategy}")]).collect();
@@ -81,9 +82,9 @@ impl Task {
             let part = &mut parts[number as usize];
             let batch = match part.crawl.next(now) {
                 Next::Fetch(ticket) => {
-                    now = now.after(100);
+                    now = now.after(latency);
                     let outcome = source.outcome(&ticket.wanted, &ticket.url);
-                    part.crawl.settle(ticket, outcome, ResponseMeta { latency: Some(100), from: None }, now)
+                    part.crawl.settle(ticket, outcome, ResponseMeta { latency: Some(latency), from: None }, now)
                 }
                 Next::Record(batch) => batch,
                 Next::Wait(until) => {
@@ -135,12 +136,15 @@ fn main() {
         env::var(name).unwrap_or_else(|_| default.to_owned()).split(',').map(str::to_owned).collect()
     };
     let every: usize = list("SUIDAO_TASKS", "1")[0].parse().expect("SUIDAO_TASKS is a number");
+    let latencies: Vec<u64> =
+        list("SUIDAO_LATENCIES", "100").iter().map(|ms| ms.parse().expect("SUIDAO_LATENCIES are numbers")).collect();
     for file in &arguments {
         let (plan, base) = plan(file);
         let tasks: Vec<Task> = plan.tasks.iter().step_by(every).map(|task| Task::new(task, base)).collect();
         for strategy in list("SUIDAO_STRATEGIES", "tunnel") {
             let runs = |count: u32| -> Vec<(Vec<bool>, usize)> {
-                tasks.par_iter().map(|task| task.run(&strategy, count)).collect()
+                let run = |task: &Task| latencies.iter().map(|ms| task.run(&strategy, count, *ms)).collect::<Vec<_>>();
+                tasks.par_iter().flat_map(run).collect()
             };
             let sum =
                 |runs: &[(Vec<bool>, usize)], most| runs.iter().map(|(pages, _)| relevant(pages, most)).sum::<f64>();

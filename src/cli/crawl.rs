@@ -100,6 +100,16 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.dry_run.is_none() {
         args.network.remind(&config, verbosity);
     }
+    let stored = directory.config_toml();
+    let changes = if stored.exists() { config.changes_since(&stored).unwrap_or_default() } else { Vec::new() };
+    if !changes.is_empty() {
+        infoln!(
+            verbosity,
+            "warning: this run has another configuration than the last one: {}; give the same -c and --set again, \
+             unless you want this",
+            changes.join(", ")
+        );
+    }
     let offered = args.add.as_ref().map(|path| inputs::offered(path, &topic)).transpose()?.unwrap_or_default();
     let job = Job { offered, ..Job::new(topic, seeds, config, directory) };
     if let Some(most) = args.dry_run {

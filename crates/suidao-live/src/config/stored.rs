@@ -1,6 +1,7 @@
 //! The configuration that a crawl directory stores (`state/config.toml`) for later runs. Others may have written the
 //! directory, so settings that reach outside it come from the user only.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{Config, ConfigError};
@@ -78,6 +79,27 @@ impl Config {
         })
     }
 
+    /// What decides which pages a crawl requests and how, and is otherwise than in the stored configuration:
+    /// `key = now (before: then)`.
+    ///
+    /// # Errors
+    /// As [`Config::load`], for the stored configuration.
+    pub fn changes_since(&self, stored: &Path) -> Result<Vec<String>, ConfigError> {
+        let before = Self::load_stored(stored, &[], ConfigUse::Offline)?;
+        let (now, then) = (self.stored(), before.stored());
+        let section = |table: &toml::Table, name| table.get(name).and_then(toml::Value::as_table).cloned();
+        let mut changes = Vec::new();
+        for name in ["fetch", "keep", "politeness", "scope", "sources", "traps"] {
+            let (now, then) = (section(&now, name).unwrap_or_default(), section(&then, name).unwrap_or_default());
+            let keys: BTreeSet<&String> = now.keys().chain(then.keys()).collect();
+            let shown = |value: Option<&toml::Value>| value.map_or("unset".to_owned(), ToString::to_string);
+            for key in keys.into_iter().filter(|key| now.get(*key) != then.get(*key)) {
+                changes.push(format!("{name}.{key} = {} (before: {})", shown(now.get(key)), shown(then.get(key))));
+            }
+        }
+        Ok(changes)
+    }
+
     /// Reads the configuration that a crawl directory stores, and applies the assignments in order.
     ///
     /// # Errors
@@ -147,6 +169,15 @@ mod tests {
                     strategy.context-graph.model = '/etc/passwd'\nrender.browser = '/bin/evil'\nrender.sandbox = false\n\
                     render.memory = 1_000_000_000_000\nstatus.listen = '0.0.0.0:1'\nlog.file = '/tmp/x'";
         toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn changes_of_what_is_requested_are_listed() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), toml::to_string(&whole().stored()).unwrap()).unwrap();
+        let changes = Config::default().changes_since(file.path()).unwrap();
+        assert_eq!(changes, ["politeness.delay = 1.0 (before: 7.0)"]);
+        assert!(whole().changes_since(file.path()).unwrap().is_empty());
     }
 
     #[test]
