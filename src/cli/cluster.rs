@@ -1,4 +1,4 @@
-//! `suidao cluster` and `suidao worker`: one crawl on several machines.
+//! `suidao cluster` and `suidao worker`: a distributed crawl.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::operate::GoalsArgs;
 use super::source::{NatsArgs, block_on};
 use super::{Exit, Verbosity, inputs};
 
-/// Set up and watch a crawl that several machines share; `suidao worker` works for it.
+/// Manage a distributed crawl; `suidao worker` runs its workers.
 #[derive(Args)]
 #[command(
     after_help = "Example:\n  suidao cluster create ml -m lexicons/ml.toml -s seeds/ml.txt --max-pages 100000 --archive /shared/ml\n  \
@@ -140,7 +140,8 @@ struct AddArgs {
     nats: NatsArgs,
 }
 
-/// Work for a crawl of `suidao cluster create` until it is done; Ctrl-C gives its partitions to the others.
+/// Run a worker of a distributed crawl (`suidao cluster create`) until the crawl is done; Ctrl-C gives its partitions
+/// to the others.
 #[derive(Args)]
 #[command(after_help = "Example: suidao worker ml -o work --nats nats://10.0.0.5:4222")]
 pub struct WorkerArgs {

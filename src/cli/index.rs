@@ -12,7 +12,7 @@ use suidao::index::{Index, IndexBuild, IndexError};
 use suidao::store::{CrawlDirectory, Store, plain_file};
 
 use super::export::with_progress;
-use super::{Verbosity, extraction, inputs};
+use super::{Verbosity, extraction, inputs, temporary_directory};
 
 pub fn index_directory(directory: &Path) -> PathBuf {
     directory.join("index")
@@ -96,8 +96,7 @@ fn elsewhere(store: &Store, directory: &Path) -> Result<(PathBuf, Option<tempfil
     {
         return Ok((path, None));
     }
-    let temporary =
-        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
+    let temporary = temporary_directory()?;
     Ok((temporary.path().join("index"), Some(temporary)))
 }
 

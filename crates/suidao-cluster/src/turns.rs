@@ -4,9 +4,9 @@
 /// Milliseconds without a page after which the best partition sends a request in any case.
 pub const PATIENCE: u64 = 2_000;
 
-/// A partition that may send a request: its number, and the expected value of its best URL that may be fetched now. A better
-/// one whose host still waits gives no turn to the other URLs of its partition. One without a URL goes first, because it
-/// may have something to record.
+/// A partition that may send a request: its number, and the expected value of its best URL that may be fetched now. A
+/// better URL whose host must still wait does not let the partition's other URLs through. A partition without any URL is
+/// asked first, because it may have events to record.
 pub(crate) type Candidate = (u32, Option<f32>);
 
 /// The partition to ask. `best` is the highest expected value of all partitions of the cluster; a URL needs the share

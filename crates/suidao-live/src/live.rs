@@ -120,7 +120,7 @@ pub enum LiveError {
     Threads(std::io::Error),
 }
 
-/// The result of a crawl. Serialized it has what `summary.json` keeps of it.
+/// The result of a crawl. `summary.json` contains the fields that are serialised.
 #[derive(Clone, Debug, Serialize)]
 pub struct CrawlReport {
     /// Counts over all runs.
@@ -379,7 +379,7 @@ pub fn run_in_view(
     })
 }
 
-/// The command that writes, for others that want to.
+/// The command to name in the lock file, so that another process can report who is writing.
 fn command(job: &Job) -> &'static str {
     match (&job.refresh, &job.forum) {
         (Some(_), _) => "suidao refresh",

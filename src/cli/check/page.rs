@@ -7,7 +7,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use bytes::Bytes;
 use clap::Args;
 use serde::Serialize;
@@ -30,7 +30,7 @@ use suidao::visible;
 use super::{parse, read};
 use crate::cli::crawl::interrupted;
 use crate::cli::network::NetworkArgs;
-use crate::cli::{Exit, Verbosity, extraction, inputs};
+use crate::cli::{Exit, Verbosity, extraction, inputs, temporary_directory};
 
 /// Maximum number of links shown to people; JSON has all.
 const LINKS: usize = 40;
@@ -143,8 +143,7 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
     config.crawl.forums = false;
     // A person waits for this one.
     config.politeness.patience = config.politeness.patience.min(PATIENCE);
-    let root =
-        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
+    let root = temporary_directory()?;
     // Nothing is scored here, but a crawl needs a topic.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("page", &[("page", 1.0)])));
     let directory = CrawlDirectory::new(root.path());

@@ -20,7 +20,7 @@ use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
 use suidao::world::{Proxied, ServedRequest, ServerOptions, SyntheticWeb, WebServer, WebSpec};
 
-use crate::cli::{Exit, Verbosity};
+use crate::cli::{Exit, Verbosity, temporary_directory};
 
 /// Name of the crawl.
 const NAME: &str = "demo";
@@ -42,8 +42,7 @@ impl Drop for Process {
 
 pub fn run(workers: usize, seed: u64, verbosity: Verbosity) -> Result<Exit> {
     let server = nats_server()?;
-    let scratch =
-        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
+    let scratch = temporary_directory()?;
     // Without endless parts: the pages do not depend on the order.
     let spec = WebSpec { pages: 1_200, hosts: 24, calendar_hosts: 0.0, session_hosts: 0.0, seed, ..WebSpec::demo() };
     let world = Arc::new(SyntheticWeb::new(spec).context("cannot generate the demo web")?);
@@ -161,7 +160,10 @@ fn owned_by_others(status: &ClusterStatus, killed: usize) -> usize {
 fn until(begun: Instant, mut reached: impl FnMut() -> Result<bool>) -> Result<()> {
     while !reached()? {
         if clock().duration_since(begun) > BOUND {
-            bail!("the demo took longer than {} s, so it was ended", BOUND.as_secs());
+            bail!(
+                "the demo took longer than {} s, so it was ended; close other programs, or use fewer workers (--workers)",
+                BOUND.as_secs()
+            );
         }
         wait();
     }

@@ -34,7 +34,7 @@ pub struct Crawl {
     pub(super) run: Run,
 }
 
-/// Seeds, restarts, and what a crawl knows.
+/// Seeds, restarts and queries.
 impl Crawl {
     pub fn new(settings: CrawlSettings, strategy: Box<dyn Strategy>) -> Self {
         Self { state: State::new(settings, strategy), run: Run::default() }

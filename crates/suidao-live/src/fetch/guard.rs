@@ -146,8 +146,8 @@ impl Allowed {
         url.port().is_some_and(|port| is_foreign(port) && !self.ports.contains(&port))
     }
 
-    /// Whether `url` must not be contacted, judged by a literal address or a private name. [`Url`] holds odd spellings
-    /// (`2130706433`, `0x7f.1`) as plain addresses.
+    /// Whether `url` must not be contacted, judged by a literal address or a private name. [`Url`] converts
+    /// unusual spellings of an address (`2130706433`, `0x7f.1`) to the usual one.
     pub(super) fn refuses(&self, url: &Url) -> bool {
         match url.host() {
             Some(Host::Ipv4(v4)) => !self.permits(v4.into()),

@@ -136,7 +136,10 @@ impl<'a> Windows<'a> {
             return response(Fetched { status: 304, ..revisit.head }, true);
         }
         let payload = self.index.get(&revisit.of).unwrap_or_else(|error| {
-            tracing::warn!("{error}; a revisit of {} is passed over", revisit.of);
+            tracing::warn!(
+                "cannot read the payload of the revisit record of {}, so the record is skipped: {error}",
+                revisit.of
+            );
             None
         });
         match payload {

@@ -91,6 +91,10 @@ fn broken() -> Failure {
     Failure { kind: FailureKind::Broken, retry_after: None }
 }
 
+fn timed_out() -> FetchOutcome {
+    FetchOutcome::Failed(Failure { kind: FailureKind::ReadingTimeout, retry_after: None })
+}
+
 /// Parses a response.
 async fn read(
     ticket: Ticket,
@@ -118,7 +122,15 @@ async fn read(
                 url = %ticket.url,
                 "parsing this page took longer than crawl.reading_timeout, so it is skipped; please report it"
             );
-            (FetchOutcome::Failed(Failure { kind: FailureKind::ReadingTimeout, retry_after: None }), None)
+            (timed_out(), None)
+        }
+        // The log has no other kind for this.
+        Err(ParseFailure::NoThread) => {
+            tracing::error!(
+                url = %ticket.url,
+                "not parsed: all parser threads are stuck in other pages; restart the crawl"
+            );
+            (timed_out(), None)
         }
     };
     let fetched = response.filter(|_| is_archived(&ticket.wanted, &outcome));

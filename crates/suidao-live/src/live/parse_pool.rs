@@ -17,6 +17,8 @@ const MAX_STUCK: usize = 8;
 pub(super) enum ParseFailure {
     Panicked,
     TimedOut,
+    /// All threads are stuck in other pages.
+    NoThread,
 }
 
 /// Clones share the threads.
@@ -49,10 +51,7 @@ impl ParsePool {
         let _free: OwnedSemaphorePermit = permit(&self.free).await;
         // If all threads are stuck, waiting for one would block the crawl silently.
         let Ok(thread) = tokio::time::timeout(self.time_limit, permit(&self.threads)).await else {
-            tracing::error!(
-                "all parser threads are stuck in pages that exceed crawl.reading_timeout, so this page fails too"
-            );
-            return Err(ParseFailure::TimedOut);
+            return Err(ParseFailure::NoThread);
         };
         let parsing = tokio::task::spawn_blocking(move || {
             let done = catch_unwind(AssertUnwindSafe(work));
