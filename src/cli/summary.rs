@@ -114,7 +114,7 @@ impl<'a, D> RunSummary<'a, D> {
             thousands(progress.hosts_relevant),
             count(progress.queued as usize, "URL", "URLs"),
             thousands(progress.failed),
-            thousands(progress.excluded),
+            thousands(progress.skipped),
         )
     }
 
@@ -155,7 +155,7 @@ impl<'a, D> RunSummary<'a, D> {
     /// Failed URLs by kind, skipped ones by reason, the most frequent first, and the results of the trap rules: a line
     /// each, if not empty.
     pub fn losses(&self) -> String {
-        let CrawlReport { failures, exclusions, traps, .. } = self.report;
+        let CrawlReport { failures, skipped_by_reason, traps, .. } = self.report;
         let reason = |reason: &SkipReason| json!(reason).as_str().unwrap_or_default().to_owned();
         let traps: Vec<String> = [
             (traps.near_duplicates, "duplicate page", "duplicate pages"),
@@ -170,7 +170,7 @@ impl<'a, D> RunSummary<'a, D> {
         .collect();
         let line = |what: &str, list: String| if list.is_empty() { list } else { format!("{what}: {list}.\n") };
         line("Failed", most_first(failures, String::clone))
-            + &line("Skipped", most_first(exclusions, reason))
+            + &line("Skipped", most_first(skipped_by_reason, reason))
             + &line("Traps", traps.join(", "))
     }
 

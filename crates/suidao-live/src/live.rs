@@ -141,7 +141,7 @@ pub struct CrawlReport {
     pub memory: Option<u64>,
     /// URLs skipped, by reason.
     #[serde(rename = "skip_reasons")]
-    pub exclusions: BTreeMap<SkipReason, u64>,
+    pub skipped_by_reason: BTreeMap<SkipReason, u64>,
     /// For a refresh: when the first known page may be requested again.
     #[serde(skip)]
     pub next_due: Option<Millis>,
@@ -172,7 +172,7 @@ impl CrawlReport {
             seconds: 0.0,
             resumed: false,
             memory: resident_memory(),
-            exclusions: crawl.exclusions().clone(),
+            skipped_by_reason: crawl.skipped_by_reason().clone(),
             next_due: crawl.next_due(),
             failures: BTreeMap::new(),
             unreached: crawl.unreached(UNREACHED),
@@ -304,7 +304,7 @@ pub fn run_in_view(
         view.ready(now(), resumed, crawl.progress());
         view.open()
     });
-    let begun = clock();
+    let begun = monotonic_now();
     let (notices, noticed) = unbounded_channel();
     let durable = store.len();
     let writer = Writer::spawn(store, archive, move |notice| {
@@ -326,7 +326,7 @@ pub fn run_in_view(
         task: FetchTask {
             fetcher,
             renderer: renderer.clone(),
-            readers: ParsePool::new(duration(job.config.crawl.reading_timeout)),
+            parsers: ParsePool::new(duration(job.config.crawl.reading_timeout)),
             topic: Arc::clone(&job.topic),
             robot: self::agent(&job.config).into(),
             monitor: view.cloned(),
@@ -371,7 +371,7 @@ pub fn run_in_view(
     Ok(CrawlReport {
         pages_now: crawl.progress().pages - before,
         stop,
-        seconds: clock().duration_since(begun).as_secs_f64(),
+        seconds: monotonic_now().duration_since(begun).as_secs_f64(),
         resumed,
         failures,
         trouble: report_on.iter().map(|id| (*id, crawl.url(*id))).collect(),
@@ -492,7 +492,8 @@ pub fn now() -> Millis {
     Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
+/// The monotonic clock, for durations.
 #[allow(clippy::disallowed_methods)] // the time enters here
-pub(crate) fn clock() -> Instant {
+pub fn monotonic_now() -> Instant {
     Instant::now()
 }

@@ -36,7 +36,7 @@ use crate::cli::{Exit, Verbosity, extraction, inputs, temporary_directory};
 const LINKS: usize = 40;
 
 /// Longest wait for a failing host, in seconds.
-const PATIENCE: f64 = 5.0;
+const HOST_WAIT: f64 = 5.0;
 
 /// Show what suidao reads on a page.
 #[derive(Args)]
@@ -142,7 +142,7 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
     config.strategy.name = StrategyName::BreadthFirst;
     config.crawl.forums = false;
     // A person waits for this one.
-    config.politeness.patience = config.politeness.patience.min(PATIENCE);
+    config.politeness.patience = config.politeness.patience.min(HOST_WAIT);
     let root = temporary_directory()?;
     // Nothing is scored here, but a crawl needs a topic.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("page", &[("page", 1.0)])));

@@ -176,17 +176,17 @@ impl Index {
         if !path.join("meta.json").is_file() {
             return Err(IndexError::Missing(path.to_owned()));
         }
-        let foreign = |what: &str| IndexError::Foreign { path: path.to_owned(), what: what.to_owned() };
+        let incompatible = |what: &str| IndexError::Incompatible { path: path.to_owned(), what: what.to_owned() };
         let opened = || {
             let index = tantivy::Index::open(ReadOnlyDirectory::open(path)?)?;
             let payload = index.load_metas()?.payload.unwrap_or_default();
             Ok((index, payload))
         };
         let (index, payload) = ask(path, opened)?;
-        let origin: IndexSource = serde_json::from_str(&payload).map_err(|_| foreign("not created by suidao"))?;
+        let origin: IndexSource = serde_json::from_str(&payload).map_err(|_| incompatible("not created by suidao"))?;
         let (wanted, fields) = schema();
         if origin.format != FORMAT || index.schema() != wanted {
-            return Err(foreign(&format!("format {}, written by suidao {}", origin.format, origin.version)));
+            return Err(incompatible(&format!("format {}, written by suidao {}", origin.format, origin.version)));
         }
         index.tokenizers().register(TOKENIZER, analyzer());
         let reader = ask(path, || index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into())?;

@@ -16,7 +16,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use thiserror::Error;
 use url::Host;
 
-use suidao_crawl::strategy::port::is_foreign;
+use suidao_crawl::strategy::port::is_non_web_port;
 
 /// Classes of addresses, by increasing danger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -143,7 +143,7 @@ impl Allowed {
 
     /// Whether `url` has a port of another service.
     pub(super) fn refuses_port(&self, url: &Url) -> bool {
-        url.port().is_some_and(|port| is_foreign(port) && !self.ports.contains(&port))
+        url.port().is_some_and(|port| is_non_web_port(port) && !self.ports.contains(&port))
     }
 
     /// Whether `url` must not be contacted, judged by a literal address or a private name. [`Url`] converts

@@ -105,16 +105,16 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
             }
         }
         let ticket = self.crawl.archived_ticket(id, self.now);
-        let is_parsed = matches!(ticket.wanted, FetchKind::Page(_) | FetchKind::Plain(_)) && fetched.url == url;
+        let is_parsed = matches!(ticket.kind, FetchKind::Page(_) | FetchKind::Plain(_)) && fetched.url == url;
         fetched.url = url;
         let outcome = match outcome {
             _ if unchanged => FetchOutcome::Unchanged,
             Some(outcome) if is_parsed => outcome,
-            _ => self.reader.read(&ticket.wanted, &fetched),
+            _ => self.reader.read(&ticket.kind, &fetched),
         };
         // Of unchanged content only a 304 is archived: another head without its payload would look like an empty page.
         let is_whole = !unchanged || fetched.status == 304;
-        let kept = (is_whole && is_archived(&ticket.wanted, &outcome)).then_some(fetched);
+        let kept = (is_whole && is_archived(&ticket.kind, &outcome)).then_some(fetched);
         self.counts.taken += 1;
         self.settle(ticket, outcome, kept)
     }
@@ -135,7 +135,7 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
             return Ok(ControlFlow::Continue(()));
         };
         self.counts.robots += 1;
-        let outcome = self.reader.read(&ticket.wanted, &fetched);
+        let outcome = self.reader.read(&ticket.kind, &fetched);
         self.settle(ticket, outcome, None)
     }
 

@@ -76,8 +76,7 @@ pub struct RecentPage {
     pub relevance: f32,
     /// Its relevance in words.
     pub verdict: &'static str,
-    /// Its place in the queue.
-    pub place: QueueEntry,
+    pub queued_as: QueueEntry,
 }
 
 #[derive(Clone, Debug)]
@@ -163,7 +162,7 @@ impl CrawlMonitor {
                         title: settled.title.chars().take(120).collect(),
                         relevance: settled.relevance.get(),
                         verdict: settled.verdict(),
-                        place: settled.queued_as,
+                        queued_as: settled.queued_as,
                     });
                 }
                 Event::FetchFailed { failure, .. } => {

@@ -76,25 +76,25 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_reading_that_does_not_end_costs_itself_alone() {
-        let readers = ParsePool::new(Duration::from_millis(200));
+        let parsers = ParsePool::new(Duration::from_millis(200));
         let (end, ended) = mpsc::channel::<()>();
         let ended = Arc::new(std::sync::Mutex::new(ended));
         // More than there are cores, all at once.
         let stuck: Vec<_> = (0..MAX_STUCK)
             .map(|_| {
-                let (readers, ended) = (readers.clone(), Arc::clone(&ended));
-                tokio::spawn(async move { readers.run(move || drop(ended.lock().map(|end| end.recv()))).await })
+                let (parsers, ended) = (parsers.clone(), Arc::clone(&ended));
+                tokio::spawn(async move { parsers.run(move || drop(ended.lock().map(|end| end.recv()))).await })
             })
             .collect();
         for stuck in stuck {
             assert_eq!(stuck.await.unwrap(), Err(ParseFailure::TimedOut));
         }
         // On a busy machine a normal page takes its time too.
-        let readers = ParsePool { time_limit: Duration::from_secs(60), ..readers };
-        assert_eq!(readers.run(|| 1).await, Ok(1));
-        let broken: Result<(), ParseFailure> = readers.run(|| panic!("as a library would")).await;
+        let parsers = ParsePool { time_limit: Duration::from_secs(60), ..parsers };
+        assert_eq!(parsers.run(|| 1).await, Ok(1));
+        let broken: Result<(), ParseFailure> = parsers.run(|| panic!("as a library would")).await;
         assert_eq!(broken, Err(ParseFailure::Panicked));
-        assert_eq!(readers.run(|| 2).await, Ok(2));
+        assert_eq!(parsers.run(|| 2).await, Ok(2));
         drop(end);
     }
 }

@@ -70,7 +70,7 @@ pub fn number(
     if !is_wanted {
         return Err(NotTaken::Unlinked);
     }
-    if let Some(reason) = draft.settings.refuses(&url) {
+    if let Some(reason) = draft.settings.skip_reason(&url) {
         draft.reject(&url, None, reason);
         return Err(NotTaken::Skipped(reason));
     }

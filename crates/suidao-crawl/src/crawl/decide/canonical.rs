@@ -13,7 +13,7 @@ pub fn claimed_url(draft: &mut Draft, id: UrlId, url: &CrawlUrl, page: &Page) ->
     let own = TextDigest::of(&page.sketch)?;
     let state = draft.state;
     let is_forum = state.forums.sites.contains_key(url.authority());
-    if claimed == *url || is_forum || !is_one_site(url, &claimed) || draft.settings.refuses(&claimed).is_some() {
+    if claimed == *url || is_forum || !is_one_site(url, &claimed) || draft.settings.skip_reason(&claimed).is_some() {
         return None;
     }
     let is_revisit = state.tracked(id).is_some();

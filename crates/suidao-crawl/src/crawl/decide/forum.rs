@@ -217,7 +217,7 @@ fn begin(draft: &mut Draft, map: &ForumMap, step: &mut ForumStep) {
 /// Numbers a URL that was not found on a page, with the link that queues it; none if it is out of scope.
 fn seeded(draft: &mut Draft, url: &CrawlUrl, text: &str) -> Option<(UrlId, Link)> {
     let url = draft.preferred(url);
-    if let Some(reason) = draft.settings.refuses(&url) {
+    if let Some(reason) = draft.settings.skip_reason(&url) {
         draft.reject(&url, None, reason);
         return None;
     }

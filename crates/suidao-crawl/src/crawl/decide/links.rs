@@ -51,12 +51,12 @@ pub fn candidates(draft: &mut Draft, page: &LinkingPage, outlinks: Vec<Outlink>)
         if target == *page.url {
             continue;
         }
-        let refusal = if draft.settings.scope.nofollow.refuses(page.nofollow, outlink.nofollow) {
+        let skip_reason = if draft.settings.scope.nofollow.refuses(page.nofollow, outlink.nofollow) {
             Some(SkipReason::NoFollow)
         } else {
-            draft.refuses(&target)
+            draft.skip_reason(&target)
         };
-        if let Some(reason) = refusal {
+        if let Some(reason) = skip_reason {
             draft.reject(&target, Some(page.id), reason);
             continue;
         }

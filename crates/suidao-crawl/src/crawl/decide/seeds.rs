@@ -58,7 +58,7 @@ impl PlainHosts {
 pub fn number(draft: &mut Draft, url: &CrawlUrl) -> Option<(UrlId, bool)> {
     let without = draft.state.without_session(url);
     let url = without.as_ref().unwrap_or(url);
-    if let Some(reason) = draft.settings.refuses(url) {
+    if let Some(reason) = draft.settings.skip_reason(url) {
         draft.reject(url, None, reason);
         return None;
     }
