@@ -246,7 +246,7 @@ fn create(args: &CreateArgs, verbosity: Verbosity) -> Result<Exit> {
         let nats = NatsConnection::connect(&args.nats.nats).await?;
         Ok(cluster::create(&nats, &new, &seeds).await?)
     })?;
-    args.network.remind(&config, verbosity);
+    args.network.warn_without_contact(&config, verbosity);
     infoln!(
         verbosity,
         "Created {} with {} and {}.\nStart workers on any machine: suidao worker {} -o DIR --nats URL",
@@ -270,7 +270,7 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
     let report = block_on(async {
         let nats = NatsConnection::connect(&args.nats.nats).await?;
         let shared = SharedCrawl::open(&nats, &args.name).await?;
-        let config = args.network.load_over(&shared.keep_config(&args.output)?, true)?;
+        let config = args.network.load_over(&shared.copy_config(&args.output)?, true)?;
         let topic = Arc::new(shared.topic()?);
         let job = WorkerJob {
             shared,

@@ -98,7 +98,7 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
         (urls, file) => inputs::seeds(urls, file.as_deref())?,
     };
     if args.dry_run.is_none() {
-        args.network.remind(&config, verbosity);
+        args.network.warn_without_contact(&config, verbosity);
     }
     let offered = args.add.as_ref().map(|path| inputs::offered(path, &topic)).transpose()?.unwrap_or_default();
     let job = Job { offered, ..Job::new(topic, seeds, config, directory) };
@@ -111,7 +111,7 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     screen.clear();
     let report = report?;
     let summary = RunSummary::new(&job.config, &job.topic, &job.directory, &report, TopicCrawl {});
-    let value = summary.keep()?;
+    let value = summary.write()?;
     if args.json {
         outln!("{}", json!({ "summary": value }));
     }

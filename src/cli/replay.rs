@@ -109,7 +109,7 @@ pub fn run(args: &ReplayArgs, verbosity: Verbosity) -> Result<Exit> {
     screen.clear();
     let (report, rows, _) = ended?;
     let summary = RunSummary::new(&config, &topic, &directory, &report, run.details(&web, rows));
-    let value = if args.output.is_some() { summary.keep()? } else { summary.value()? };
+    let value = if args.output.is_some() { summary.write()? } else { summary.value()? };
     if args.json {
         outln!("{value}");
     } else {

@@ -186,14 +186,14 @@ impl<D: Serialize> RunSummary<'_, D> {
     }
 
     /// Writes `summary.json`, and returns its value.
-    pub fn keep(&self) -> Result<Value> {
+    pub fn write(&self) -> Result<Value> {
         let value = self.value()?;
-        keep_summary(&CrawlDirectory::new(self.output), &value)?;
+        write_summary(&CrawlDirectory::new(self.output), &value)?;
         Ok(value)
     }
 }
 
-pub fn keep_summary(directory: &CrawlDirectory, summary: &Value) -> Result<()> {
+pub fn write_summary(directory: &CrawlDirectory, summary: &Value) -> Result<()> {
     write_own(&directory.summary_json(), |out| {
         serde_json::to_writer_pretty(Visible::new(&mut *out), summary)?;
         Ok(writeln!(out)?)

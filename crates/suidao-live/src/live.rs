@@ -232,8 +232,8 @@ pub fn crawl_settings(config: &Config, topic: &Topic) -> CrawlSettings {
     }
 }
 
-/// Stores the input that a refresh needs.
-pub(crate) fn keep_inputs(job: &Job) -> Result<(), StoreError> {
+/// Writes the input that a refresh needs.
+pub(crate) fn write_inputs(job: &Job) -> Result<(), StoreError> {
     let write = |path: std::path::PathBuf, text: String| write_own(&path, |out| Ok(out.write_all(text.as_bytes())?));
     write(job.directory.topic_toml(), job.topic.lexicon().to_toml())?;
     // Every value came from TOML or is a number.
@@ -278,7 +278,7 @@ pub fn run_in_view(
     let mut store = Store::resume(&job.directory, &meta, command(job))?;
     let resumed = !store.is_empty();
     if job.refresh.is_none() && job.forum.is_none() {
-        keep_inputs(job)?;
+        write_inputs(job)?;
     }
     let own = job.strategy.as_ref().map(|own| own.name.as_str());
     let settings = fold_digest(&job.config, &job.topic, own);
@@ -388,7 +388,7 @@ fn command(job: &Job) -> &'static str {
     }
 }
 
-/// The identity of a crawl that begins now.
+/// The metadata (`meta.json`) of a crawl that begins now.
 pub fn meta(job: &Job) -> Meta {
     let threshold = crawl_settings(&job.config, &job.topic).page_threshold;
     Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), threshold, now())

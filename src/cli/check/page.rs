@@ -18,7 +18,7 @@ use suidao::html::count;
 use suidao::live::{self, Job, News};
 use suidao::model::{
     CrawlUrl, Defect, Event, Fetched, LinkScores, Region, Relevance, RobotsRules, SkipReason, TermMatch, is_document,
-    number, verdict,
+    number, relevance_label,
 };
 use suidao::read::{self, CharsetFrom, Parsed};
 use suidao::store::archive::ArchiveReader;
@@ -73,7 +73,7 @@ pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
     let fetched = match remote {
         Some(url) => match fetch(url, config.clone())? {
             Ok(fetched) => {
-                args.network.remind(&config, verbosity);
+                args.network.warn_without_contact(&config, verbosity);
                 fetched
             }
             Err(why) => {
@@ -252,7 +252,7 @@ impl<'a> PageSummary<'a> {
                 relevance: page.relevance,
                 page_threshold: topic.page_threshold(),
                 relevant: on_topic && is_document(page.listing, page.sketch),
-                verdict: verdict(on_topic, page.listing, page.sketch),
+                verdict: relevance_label(on_topic, page.listing, page.sketch),
                 terms: page.terms,
             }
         });

@@ -49,7 +49,7 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     if output.exists() {
         bail!("{} already exists and may contain corrections; delete it or choose another -o", output.display());
     }
-    args.network.remind(&config, verbosity);
+    args.network.warn_without_contact(&config, verbosity);
     let scratch = temporary_directory()?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     let job = super::job(start, None, config, directory, ForumMode::Discover { strict: args.strict });

@@ -199,7 +199,7 @@ impl Host {
 fn fetch(seeds: Vec<CrawlUrl>, network: &NetworkArgs, verbosity: Verbosity, what: &str) -> Result<Vec<Sample>> {
     let mut config = network.load()?;
     config.limits.depth = Some(0);
-    network.remind(&config, verbosity);
+    network.warn_without_contact(&config, verbosity);
     let scratch = temporary_directory()?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     // Scores do not matter: a depth of 0 follows no link.

@@ -303,8 +303,8 @@ impl Frontier {
 
     /// Takes the next URL of a ready host, which is not ready afterwards.
     ///
-    /// `taken` counts the URLs taken so far and determines the queue. `is_current` returns whether a URL is still queued
-    /// as its entry states; other entries are stale and dropped.
+    /// `taken` counts the URLs taken so far and determines the queue. `is_current` returns whether a URL is still
+    /// queued as its entry states; other entries are stale and dropped.
     pub fn pop(&mut self, taken: u64, is_current: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
         let queue_id = match self.policy {
             QueuePolicy::BestFirst => QueueId::MAIN,

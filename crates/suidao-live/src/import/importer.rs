@@ -66,7 +66,7 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
         let mut seeding = Seeding::of(&self.job.seeds);
         while let Some(batch) = self.crawl.seed_portion(&mut seeding, self.now) {
             // If writing has failed, the next batch ends the import.
-            let _ = self.keep(batch, None)?;
+            let _ = self.submit(batch, None)?;
         }
         Ok(())
     }
@@ -90,11 +90,11 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
                 Ok(taken) => taken,
                 Err((why, batch)) => {
                     self.count(reason(why), 1);
-                    return batch.map_or(Ok(ControlFlow::Continue(())), |batch| self.keep(batch, None));
+                    return batch.map_or(Ok(ControlFlow::Continue(())), |batch| self.submit(batch, None));
                 }
             };
         if let Some(batch) = batch
-            && self.keep(batch, None)?.is_break()
+            && self.submit(batch, None)?.is_break()
         {
             return Ok(ControlFlow::Break(()));
         }
@@ -178,10 +178,10 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
     fn settle(&mut self, ticket: Ticket, outcome: FetchOutcome, fetched: Option<Fetched>) -> Flow {
         let batch = self.crawl.settle(ticket, outcome, ResponseMeta::default(), self.now);
         let entry = fetched.map(|fetched| warc_entry(fetched, &batch));
-        self.keep(batch, entry)
+        self.submit(batch, entry)
     }
 
-    fn keep(&mut self, batch: Batch, entry: Option<WarcEntry>) -> Flow {
+    fn submit(&mut self, batch: Batch, entry: Option<WarcEntry>) -> Flow {
         let progress = self.crawl.progress();
         let last = std::mem::replace(&mut self.kept, progress);
         if self.log.is_writing()? {

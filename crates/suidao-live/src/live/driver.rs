@@ -173,15 +173,15 @@ impl<F: FnMut(News)> Driver<'_, F> {
                     named.extend((named.len() < NAMED).then(|| found.url.clone()));
                 }
             }
-            self.keep(batch, None);
+            self.submit(batch, None);
         }
         (self.report)(News::Seeded { new: (new, named), all: job.seeds.len() });
         for links in job.offered.chunks(OFFERED) {
             let batch = self.crawl.offer(links, at);
-            self.keep(batch, None);
+            self.submit(batch, None);
         }
         for batch in [self.crawl.visit_boards(at), self.crawl.begin_refresh(at)].into_iter().flatten() {
-            self.keep(batch, None);
+            self.submit(batch, None);
         }
     }
 
@@ -194,7 +194,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         while self.open && self.in_flight < self.most && self.network.may_send(now) {
             match self.crawl.next(self.clock.now()) {
                 Next::Fetch(ticket) => self.start(ticket, done),
-                Next::Record(batch) => self.keep(batch, None),
+                Next::Record(batch) => self.submit(batch, None),
                 Next::Wait(until) => return ControlFlow::Continue(until),
                 Next::Done(stop) if self.in_flight == 0 => return ControlFlow::Break(stop),
                 // Wait for the batches that are not on disk yet.
@@ -239,7 +239,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         }
         self.unwritten.push_back(self.submitted);
         let kept = fetched.map(|fetched| warc_entry(fetched, &batch));
-        self.keep(batch, kept);
+        self.submit(batch, kept);
     }
 
     fn requeue(&mut self, done: FetchResult) {
@@ -276,7 +276,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.checkpointing += monotonic_now().duration_since(begun);
     }
 
-    fn keep(&mut self, batch: Batch, response: Option<WarcEntry>) {
+    fn submit(&mut self, batch: Batch, response: Option<WarcEntry>) {
         let progress = self.crawl.progress();
         self.harvest.observe(&batch);
         (self.report)(News::Batch(&batch, progress));

@@ -75,7 +75,7 @@ pub struct RecentPage {
     pub title: String,
     pub relevance: f32,
     /// Its relevance in words.
-    pub verdict: &'static str,
+    pub relevance_label: &'static str,
     pub queued_as: QueueEntry,
 }
 
@@ -161,7 +161,7 @@ impl CrawlMonitor {
                         url: url.clone(),
                         title: settled.title.chars().take(120).collect(),
                         relevance: settled.relevance.get(),
-                        verdict: settled.verdict(),
+                        relevance_label: settled.relevance_label(),
                         queued_as: settled.queued_as,
                     });
                 }

@@ -103,7 +103,7 @@ impl Boilerplate {
     }
 
     /// The text without boilerplate lines at both ends, as a range of its bytes.
-    pub(super) fn kept(&self, host: u32, text: &str) -> Range<usize> {
+    pub(super) fn content_range(&self, host: u32, text: &str) -> Range<usize> {
         let Some(HostBoilerplate { lines, .. }) = self.hosts.get(&host).filter(|repeated| !repeated.lines.is_empty())
         else {
             return 0..text.len();

@@ -10,7 +10,7 @@ use suidao_crawl::revisit::history::{Histories, Tracked, days};
 use suidao_crawl::revisit::settings::{RefreshSettings, RevisitPolicy};
 use suidao_live::live::{self, Job};
 use suidao_page::model::{Budget, CrawlUrl, Millis, span};
-use suidao_store::store::{Store, StoreError, moment};
+use suidao_store::store::{Store, StoreError, display_time};
 
 /// Maximum number of pages and of new URLs on the screen.
 const SHOWN: (usize, usize) = (40, 10);
@@ -248,7 +248,7 @@ pub fn why_none_is_due(settings: &RefreshSettings, next: Option<Millis>) -> Stri
              missing, or wait for the interval of refresh.policy. The first is due in {}, at {} UTC. Use --set refresh.shortest=0 to revisit at once.",
             span(settings.shortest * 86_400.0),
             span(at.since(now) as f64 / 1000.0),
-            moment(at),
+            display_time(at),
         ),
         Some(_) => "No page is due: no visit has a crawl value above 0 yet. See `suidao refresh --dry-run`.".to_owned(),
     }

@@ -18,7 +18,7 @@ use crate::link_graph;
 use suidao_page::model::UrlId;
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::skipped::UrlStatus;
-use suidao_store::store::{Store, StoreError, date};
+use suidao_store::store::{Store, StoreError, rfc3339};
 
 const HOSTS: usize = 30;
 /// Maximum number of groups of duplicates listed, and pages of each besides the best.
@@ -117,9 +117,9 @@ fn crawl(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json::Valu
         lexicon: meta.lexicon.clone(),
         strategy: meta.strategy.clone(),
         version: meta.version.clone(),
-        begun: date(meta.created),
-        first: times().min().map(date),
-        last: times().max().map(date),
+        begun: rfc3339(meta.created),
+        first: times().min().map(rfc3339),
+        last: times().max().map(rfc3339),
         stopped: summary.and_then(|summary| summary["stopped"].as_str()).map(str::to_owned),
         settings,
     }

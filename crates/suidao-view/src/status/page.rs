@@ -12,7 +12,7 @@ use suidao_crawl::crawl::{HostView, Overview, WaitThreshold};
 use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot, resident_memory};
 use suidao_page::model::{CrawlUrl, Millis, QueueEntry};
 use suidao_store::store::harvest::HarvestLine;
-use suidao_store::store::{date, moment};
+use suidao_store::store::{display_time, rfc3339};
 
 use super::metrics::reason_name;
 
@@ -99,8 +99,8 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
         left => goals.seconds_left(&tally.before, progress, seconds).map(|seconds| lang.span(seconds)),
         resumed,
         figures,
-        at => date(snapshot.at),
-        shown => moment(snapshot.at),
+        at => rfc3339(snapshot.at),
+        shown => display_time(snapshot.at),
         queues => queues.iter().map(|queue| {
             let heads = queue.heads.iter().map(|(url, entry)| queued(url, *entry));
             context! { number => queue.queue_id.0, heads => heads.collect::<Value>() }
@@ -156,14 +156,14 @@ fn queued(url: &CrawlUrl, entry: QueueEntry) -> Value {
 }
 
 fn recent(page: &RecentPage, lang: Lang) -> Value {
-    let RecentPage { at, url, title, relevance, verdict, queued_as } = page;
-    let verdict = match *verdict {
+    let RecentPage { at, url, title, relevance, relevance_label, queued_as } = page;
+    let relevance_label = match *relevance_label {
         "relevant" => lang.text("relevant", &[]),
         "off topic" => lang.text("off-topic", &[]),
         "on-topic listing page" => lang.text("on-topic-listing-page", &[]),
         _ => lang.text("on-topic-page-with-little-text", &[]),
     };
-    context! { at => clock(*at), title, relevance, verdict, ..queued(url, *queued_as) }
+    context! { at => clock(*at), title, relevance, relevance_label, ..queued(url, *queued_as) }
 }
 
 fn failure(failed: &RecentFailure) -> Value {
@@ -180,7 +180,7 @@ fn failed(tally: &RunCounts) -> Value {
 
 /// `06:40:12`.
 fn clock(at: Millis) -> String {
-    date(at).get(11..19).map(str::to_owned).unwrap_or_default()
+    rfc3339(at).get(11..19).map(str::to_owned).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
             url: url.clone(),
             title: "<img src=x onerror=alert(1)>足球".to_owned(),
             relevance: 0.7,
-            verdict: "relevant",
+            relevance_label: "relevant",
             queued_as: place,
         });
         let failure = Failure { kind: FailureKind::MediaType("<b>".into()), retry_after: None };

@@ -40,7 +40,7 @@ pub fn claimed_url(draft: &mut Draft, id: UrlId, url: &CrawlUrl, page: &Page) ->
 /// The link that queues the canonical URL next.
 pub fn lead_to(draft: &Draft, claimed: UrlId, page: &Page, entry: QueueEntry) -> Option<Link> {
     let waits = draft.link_state(claimed) != LinkState::Fetched;
-    waits.then(|| Link::bare(claimed, page.relevance, LinkDecision::Follow(ahead(entry))))
+    waits.then(|| Link::without_page(claimed, page.relevance, LinkDecision::Follow(ahead(entry))))
 }
 
 /// Whether two URLs belong to one site: the same host, or hosts under one registrable domain.

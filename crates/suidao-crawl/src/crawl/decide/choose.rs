@@ -93,7 +93,7 @@ pub fn rule(draft: &mut Draft, head: QueueHead) -> HeadRuling {
         }
         if let Some(home) = state.in_preferred_scheme(&url).or_else(|| state.plain(&url)) {
             let to = draft.id(&home, UrlOrigin::Redirect(head.id), "");
-            let link = Link::bare(to, Relevance::ZERO, LinkDecision::Follow(ahead(queued)));
+            let link = Link::without_page(to, Relevance::ZERO, LinkDecision::Follow(ahead(queued)));
             let link = draft.may_be_queued(to).then_some(link);
             draft.push(Event::SchemeRewritten { id: head.id, link });
             return HeadRuling::Removed;

@@ -110,7 +110,7 @@ fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool) {
     } else {
         let target = draft.id(&to, UrlOrigin::Redirect(id), "");
         let follow = LinkDecision::Follow(entry);
-        draft.may_be_queued(target).then_some(Link::bare(target, Relevance::ZERO, follow))
+        draft.may_be_queued(target).then_some(Link::without_page(target, Relevance::ZERO, follow))
     };
     let target = draft.find(&to).filter(|_| permanent);
     draft.push(Event::Redirected { id, link, permanent });

@@ -78,7 +78,7 @@ pub fn queue(draft: &mut Draft, id: UrlId, is_new: bool, plain: &PlainHosts) {
     let is_out = matches!(known.state, LinkState::Failed | LinkState::Excluded);
     if known.state == LinkState::Dropped || is_out && known.in_another_run {
         let follow = LinkDecision::Follow(state.strategy.seed(&url));
-        draft.push(Event::SeedJudged(Link::bare(id, Relevance::ONE, follow)));
+        draft.push(Event::SeedJudged(Link::without_page(id, Relevance::ONE, follow)));
     }
 }
 

@@ -65,7 +65,11 @@ pub fn of_productive_host(draft: &mut Draft, visit: &PageVisit, feeds: &[CrawlUr
         }
         let to = draft.id(&url, UrlOrigin::Named, "");
         if draft.may_be_queued(to) && links.iter().all(|link| link.to != to) {
-            links.push(Link::bare(to, Relevance::ONE, LinkDecision::Follow(entry_of_source(state, visit, url))));
+            links.push(Link::without_page(
+                to,
+                Relevance::ONE,
+                LinkDecision::Follow(entry_of_source(state, visit, url)),
+            ));
         }
     }
     Some(Event::SitemapsQueued { host, links })
@@ -263,7 +267,7 @@ fn further(draft: &mut Draft, id: UrlId, url: &CrawlUrl, origin: UrlOrigin, sour
         return None;
     }
     sources.push(to);
-    Some(Link::bare(to, Relevance::ONE, LinkDecision::Follow(state.urls.get(id).entry())))
+    Some(Link::without_page(to, Relevance::ONE, LinkDecision::Follow(state.urls.get(id).entry())))
 }
 
 fn candidate(url: CrawlUrl, scores: LinkScores, relevance: Relevance) -> LinkCandidate {
