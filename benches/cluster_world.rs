@@ -15,9 +15,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
-use suidao::cluster::{Assignment, PATIENCE, next_turn};
+use suidao::cluster::{Assignment, next_partition};
 use suidao::config::Config;
-use suidao::crawl::{BestValues, Crawl, Next, Partition, ResponseMeta, Ticket};
+use suidao::crawl::{BestValues, Crawl, MAX_WAIT_WITHOUT_PAGE, Next, Partition, ResponseMeta, Ticket};
 use suidao::live::crawl_settings;
 use suidao::model::{Batch, CrawlUrl, Event, Millis};
 use suidao::recorded::{self, Memo};
@@ -114,8 +114,8 @@ impl<S: ReplaySource> Cluster<'_, S> {
             }
             let waiting = !candidates.is_empty();
             let idle = now.since(self.workers[worker].last_page);
-            let Some(number) = next_turn(candidates, best, theta, idle) else {
-                let patience = self.workers[worker].last_page.after(PATIENCE);
+            let Some(number) = next_partition(candidates, best, theta, idle) else {
+                let patience = self.workers[worker].last_page.after(MAX_WAIT_WITHOUT_PAGE);
                 return if waiting { wake.min(patience.max(now.after(1))) } else { wake };
             };
             let part = &mut self.parts[number as usize];
@@ -143,9 +143,9 @@ impl<S: ReplaySource> Cluster<'_, S> {
             part.crawl.requeue_ticket(ticket, now);
             return;
         }
-        let outcome = self.source.outcome(&ticket.wanted, &ticket.url);
-        let delivery = ResponseMeta { latency: Some(LATENCY), from: None };
-        let batch = part.crawl.settle(ticket, outcome, delivery, now);
+        let outcome = self.source.outcome(&ticket.kind, &ticket.url);
+        let meta = ResponseMeta { latency: Some(LATENCY), from: None };
+        let batch = part.crawl.settle(ticket, outcome, meta, now);
         let worker = &mut self.workers[part.worker];
         let pages = batch.events.iter().filter(|event| matches!(event, Event::PageFetched(_))).count() as u64;
         worker.pages += pages;

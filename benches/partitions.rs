@@ -19,9 +19,9 @@ use std::env;
 
 use rayon::prelude::*;
 use recorded_task::{Task, plan};
-use suidao::cluster::{PATIENCE, next_turn};
+use suidao::cluster::next_partition;
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Next, Partition, ResponseMeta};
+use suidao::crawl::{Crawl, MAX_WAIT_WITHOUT_PAGE, Next, Partition, ResponseMeta};
 use suidao::live::crawl_settings;
 use suidao::model::{Batch, CrawlUrl, Event, Millis};
 use suidao::recorded::RelevanceJudge;
@@ -70,10 +70,10 @@ impl Task {
                     candidates.push((number, values.ready));
                 }
             }
-            let Some(number) = next_turn(candidates, best, theta, now.since(last_page)) else {
+            let Some(number) = next_partition(candidates, best, theta, now.since(last_page)) else {
                 let soonest = parts.iter().filter(|part| !part.is_idle && part.wake > now).map(|part| part.wake).min();
                 let patience = parts.iter().any(|part| !part.is_idle && part.wake <= now);
-                match soonest.into_iter().chain(patience.then(|| last_page.after(PATIENCE))).min() {
+                match soonest.into_iter().chain(patience.then(|| last_page.after(MAX_WAIT_WITHOUT_PAGE))).min() {
                     Some(at) => now = at.max(now),
                     None => break,
                 }
@@ -83,7 +83,7 @@ impl Task {
             let batch = match part.crawl.next(now) {
                 Next::Fetch(ticket) => {
                     now = now.after(latency);
-                    let outcome = source.outcome(&ticket.wanted, &ticket.url);
+                    let outcome = source.outcome(&ticket.kind, &ticket.url);
                     part.crawl.settle(ticket, outcome, ResponseMeta { latency: Some(latency), from: None }, now)
                 }
                 Next::Record(batch) => batch,

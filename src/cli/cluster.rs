@@ -1,4 +1,4 @@
-//! `suidao cluster` and `suidao worker`: one crawl on several machines.
+//! `suidao cluster` and `suidao worker`: a distributed crawl.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::operate::GoalsArgs;
 use super::source::{NatsArgs, block_on};
 use super::{Exit, Verbosity, inputs};
 
-/// Set up and watch a crawl that several machines share; `suidao worker` works for it.
+/// Manage a distributed crawl; `suidao worker` runs its workers.
 #[derive(Args)]
 #[command(
     after_help = "Example:\n  suidao cluster create ml -m lexicons/ml.toml -s seeds/ml.txt --max-pages 100000 --archive /shared/ml\n  \
@@ -140,7 +140,8 @@ struct AddArgs {
     nats: NatsArgs,
 }
 
-/// Work for a crawl of `suidao cluster create` until it is done; Ctrl-C gives its partitions to the others.
+/// Run a worker of a distributed crawl (`suidao cluster create`) until the crawl is done; Ctrl-C gives its partitions
+/// to the others.
 #[derive(Args)]
 #[command(after_help = "Example: suidao worker ml -o work --nats nats://10.0.0.5:4222")]
 pub struct WorkerArgs {
@@ -245,7 +246,7 @@ fn create(args: &CreateArgs, verbosity: Verbosity) -> Result<Exit> {
         let nats = NatsConnection::connect(&args.nats.nats).await?;
         Ok(cluster::create(&nats, &new, &seeds).await?)
     })?;
-    args.network.remind(&config, verbosity);
+    args.network.warn_without_contact(&config, verbosity);
     infoln!(
         verbosity,
         "Created {} with {} and {}.\nStart workers on any machine: suidao worker {} -o DIR --nats URL",
@@ -269,7 +270,7 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
     let report = block_on(async {
         let nats = NatsConnection::connect(&args.nats.nats).await?;
         let shared = SharedCrawl::open(&nats, &args.name).await?;
-        let config = args.network.load_over(&shared.keep_config(&args.output)?, true)?;
+        let config = args.network.load_over(&shared.copy_config(&args.output)?, true)?;
         let topic = Arc::new(shared.topic()?);
         let job = WorkerJob {
             shared,

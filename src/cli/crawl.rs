@@ -98,18 +98,10 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
         (urls, file) => inputs::seeds(urls, file.as_deref())?,
     };
     if args.dry_run.is_none() {
-        args.network.remind(&config, verbosity);
+        args.network.warn_without_contact(&config, verbosity);
     }
     let stored = directory.config_toml();
-    let changes = if stored.exists() { config.changes_since(&stored).unwrap_or_default() } else { Vec::new() };
-    if !changes.is_empty() {
-        infoln!(
-            verbosity,
-            "warning: this run has another configuration than the last one: {}; give the same -c and --set again, \
-             unless you want this",
-            changes.join(", ")
-        );
-    }
+    let mut changes = if stored.exists() { config.changes_since(&stored).unwrap_or_default() } else { Vec::new() };
     let offered = args.add.as_ref().map(|path| inputs::offered(path, &topic)).transpose()?.unwrap_or_default();
     let job = Job { offered, ..Job::new(topic, seeds, config, directory) };
     if let Some(most) = args.dry_run {
@@ -117,11 +109,23 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
         return dry_run::crawl(&job, most, args.json, verbosity.verbose > 0);
     }
     let mut screen = Screen::new(verbosity, args.json, job.config.goals());
-    let report = args.operating.run(&job, verbosity, |news| screen.report(news));
+    let report = args.operating.run(&job, verbosity, |news| {
+        // The crawl is resumed, not refused.
+        let changes = std::mem::take(&mut changes).join(", ");
+        if !changes.is_empty() {
+            screen.clear();
+            infoln!(
+                verbosity,
+                "warning: this run has another configuration than the last one: {changes}; give the same -c and --set \
+                 again, unless you want this"
+            );
+        }
+        screen.report(news);
+    });
     screen.clear();
     let report = report?;
     let summary = RunSummary::new(&job.config, &job.topic, &job.directory, &report, TopicCrawl {});
-    let value = summary.keep()?;
+    let value = summary.write()?;
     if args.json {
         outln!("{}", json!({ "summary": value }));
     }

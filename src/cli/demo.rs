@@ -21,7 +21,7 @@ use suidao::topic::Topic;
 use suidao::world::{Proxied, SyntheticWeb, WebServer, WebSpec};
 
 use super::screen::Screen;
-use super::{Exit, Verbosity};
+use super::{Exit, Verbosity, temporary_directory};
 
 /// Crawl a generated web on loopback with five strategies and compare them.
 #[derive(Args)]
@@ -77,8 +77,7 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
         infoln!(verbosity, "{text}");
     };
     let output = args.output.clone();
-    let scratch =
-        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
+    let scratch = temporary_directory()?;
     let root = output.clone().unwrap_or_else(|| scratch.path().to_owned());
 
     let world = Arc::new(

@@ -35,7 +35,7 @@ pub fn refresh(job: &Job, json: bool) -> Result<Exit> {
     }
     for (at, page) in plan.pages.iter().enumerate() {
         let page = number::plain(serde_json::to_value(page)?);
-        outln!("{}", json!({ "rank": at + 1, "within_share": at < plan.owed, "page": page }));
+        outln!("{}", json!({ "rank": at + 1, "within_share": at < plan.visits, "page": page }));
     }
     for url in &plan.waiting {
         outln!("{}", number::plain(json!({ "discover": url })));

@@ -24,7 +24,7 @@ use super::{Exit, Verbosity};
 #[derive(Args)]
 #[command(after_help = "Example: suidao evaluate ml --queries queries.txt --truth truth.txt -o evaluation")]
 pub struct EvaluateArgs {
-    /// Crawl directories, or cluster:NAME for the crawl of several machines as it is now
+    /// Crawl directories, or cluster:NAME for the current state of a distributed crawl
     #[arg(required = true, value_name = "DIRECTORY")]
     pub directories: Vec<PathBuf>,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use suidao::html::count;
 use suidao::index::build;
 use suidao::live::now;
 use suidao::model::{Day, size};
-use suidao::store::{CrawlDirectory, date};
+use suidao::store::{CrawlDirectory, rfc3339};
 
 use super::engines::{self, Engine, ExportResult};
 use super::extraction;
@@ -192,7 +192,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
         let finished = Finished {
             format: args.format.name(),
             output: to.display_name,
-            at: date(now()),
+            at: rfc3339(now()),
             batches: catalogue.batches,
             pages: wanted.all.pages,
         };

@@ -69,7 +69,7 @@ pub fn run(args: &ImportArgs, verbosity: Verbosity) -> Result<Exit> {
     if report.crawl.stop.is_some() {
         summary.stopped = Stopped::As("imported");
     }
-    let value = if report.continued { summary.value()? } else { summary.keep()? };
+    let value = if report.continued { summary.value()? } else { summary.write()? };
     if args.json {
         outln!("{}", json!({ "summary": value }));
     }

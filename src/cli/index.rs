@@ -12,7 +12,7 @@ use suidao::index::{Index, IndexBuild, IndexError};
 use suidao::store::{CrawlDirectory, Store, plain_file};
 
 use super::export::with_progress;
-use super::{Verbosity, extraction, inputs};
+use super::{Verbosity, extraction, inputs, temporary_directory};
 
 pub fn index_directory(directory: &Path) -> PathBuf {
     directory.join("index")
@@ -43,9 +43,9 @@ pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> 
     }
     // One process updates at a time. The lock is on the directory, so that it leaves nothing behind; where directories
     // do not open as files, the last index to be finished stays.
-    let turn = File::open(path.parent().unwrap_or(directory)).ok();
-    if let Some(turn) = &turn
-        && let Err(TryLockError::WouldBlock) = turn.try_lock()
+    let lock = File::open(path.parent().unwrap_or(directory)).ok();
+    if let Some(lock) = &lock
+        && let Err(TryLockError::WouldBlock) = lock.try_lock()
     {
         if let Ok(index) = Index::open(&path)
             && same(&index)
@@ -54,7 +54,7 @@ pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> 
             infoln!(verbosity, "another process is updating the index; searching that of the first {pages}");
             return Ok(index);
         }
-        turn.lock().with_context(|| format!("cannot wait for the index {}", path.display()))?;
+        lock.lock().with_context(|| format!("cannot wait for the index {}", path.display()))?;
     }
     (store, there) = (Store::open(&crawl)?, Index::open(&path));
     let before = there.as_ref().ok().and_then(|index| index.origin().rules.clone());
@@ -62,7 +62,7 @@ pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> 
         Ok(index) if is_current(&index, &store) => return Ok(index),
         Ok(_) => "Updating the index",
         Err(IndexError::Missing(_)) => "Building the index",
-        Err(IndexError::Foreign { .. } | IndexError::Engine { .. }) => "Rebuilding the unreadable index",
+        Err(IndexError::Incompatible { .. } | IndexError::Engine { .. }) => "Rebuilding the unreadable index",
         Err(error) => return Err(error.into()),
     };
     let catalogue = inputs::pages(&store)?;
@@ -96,8 +96,7 @@ fn elsewhere(store: &Store, directory: &Path) -> Result<(PathBuf, Option<tempfil
     {
         return Ok((path, None));
     }
-    let temporary =
-        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
+    let temporary = temporary_directory()?;
     Ok((temporary.path().join("index"), Some(temporary)))
 }
 

@@ -138,13 +138,16 @@ fn lines_of_urls(path: &Path, what: &str) -> Result<Vec<(Vec<CrawlUrl>, String)>
     Ok(urls)
 }
 
-/// Reads a lexicon and prepares it for scoring.
-pub fn topic(path: &Path) -> Result<Topic> {
+pub fn lexicon(path: &Path) -> Result<Lexicon> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the lexicon {name}; build one with `suidao topic build -o {name}`"))?;
-    let lexicon = Lexicon::parse(&text).with_context(|| format!("invalid lexicon {name}"))?;
-    Ok(Topic::new(lexicon))
+    Lexicon::parse(&text).with_context(|| format!("invalid lexicon {name}"))
+}
+
+/// Reads a lexicon and prepares it for scoring.
+pub fn topic(path: &Path) -> Result<Topic> {
+    Ok(Topic::new(lexicon(path)?))
 }
 
 /// The store of a crawl and its pages, at least one.

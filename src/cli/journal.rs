@@ -100,7 +100,7 @@ impl Rotating {
     /// Writes a line, or drops it if the disk fails: nothing waits for a log.
     fn line(&mut self, line: &[u8]) {
         if self.is_plain && self.size > 0 && self.size + line.len() as u64 > self.most {
-            self.turn();
+            self.rotate();
         }
         if self.file.is_none() {
             self.file = append(&self.path, self.source).ok();
@@ -112,7 +112,7 @@ impl Rotating {
         }
     }
 
-    fn turn(&mut self) {
+    fn rotate(&mut self) {
         self.file = None;
         let numbered = |number: u32| {
             let mut name = OsString::from(&self.path);

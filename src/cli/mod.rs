@@ -47,6 +47,7 @@ mod why;
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
 use suidao::cluster::ClusterError;
 use suidao::export::engines::push::PushError;
@@ -103,9 +104,9 @@ enum Verb {
     Why(why::WhyArgs),
     /// Export the pages of a crawl to a file or a search server
     Export(export::ExportArgs),
-    /// Set up and watch a crawl that several machines share
+    /// Manage a distributed crawl
     Cluster(cluster::ClusterArgs),
-    /// Work for a crawl that several machines share
+    /// Run a worker of a distributed crawl
     Worker(cluster::WorkerArgs),
     /// Search the pages of a crawl
     Search(search::SearchArgs),
@@ -220,6 +221,11 @@ fn survive_file_limits() {
     let kind = tokio::signal::unix::SignalKind::from_raw(SIGXFSZ);
     // If this fails the default action remains.
     drop(runtime.and_then(|runtime| runtime.block_on(async { tokio::signal::unix::signal(kind) })));
+}
+
+/// A directory that is removed on drop.
+fn temporary_directory() -> anyhow::Result<tempfile::TempDir> {
+    tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")
 }
 
 /// The error and its causes in one line, without causes that it already contains. Advice, which follows a semicolon,

@@ -86,8 +86,7 @@ impl NetworkArgs {
         Ok(config)
     }
 
-    /// Warns if no contact is set.
-    pub fn remind(&self, config: &Config, verbosity: Verbosity) {
+    pub fn warn_without_contact(&self, config: &Config, verbosity: Verbosity) {
         if config.fetch.contact.is_none() {
             infoln!(
                 verbosity,

@@ -16,7 +16,7 @@ use suidao::model::{Budget, Stop};
 use suidao::plan::why_none_is_due;
 use suidao::revisit::settings::RevisitPolicy;
 use suidao::revisit::tally::RoundTally;
-use suidao::store::{CrawlDirectory, Meta, Store, date, refreshes};
+use suidao::store::{CrawlDirectory, Meta, Store, refreshes, rfc3339};
 use suidao::topic::Topic;
 
 use super::names::{between, one_of};
@@ -78,14 +78,14 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.dry_run {
         return dry_run::refresh(&job, args.json);
     }
-    args.network.remind(&job.config, verbosity);
+    args.network.warn_without_contact(&job.config, verbosity);
     let mut screen = Screen::new(verbosity, args.json, StopConditions::default());
     let report = args.operating.run(&job, verbosity, |news| screen.report(news));
     screen.clear();
     let report = report?;
     let rounds = refreshes::write(&Store::open(&job.directory)?)?;
     let round = rounds.last().cloned().unwrap_or_default();
-    let details = RefreshRound { round: &round, seconds: report.seconds, next_due: report.next_due.map(date) };
+    let details = RefreshRound { round: &round, seconds: report.seconds, next_due: report.next_due.map(rfc3339) };
     let summary = RunSummary::new(&job.config, &job.topic, &job.directory, &report, details);
     if args.json {
         outln!("{}", json!({ "summary": summary.value()? }));

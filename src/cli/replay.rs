@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -10,7 +9,7 @@ use serde::Serialize;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
 use suidao::html::{count, thousands};
-use suidao::live::{CrawlReport, crawl_settings};
+use suidao::live::{CrawlReport, crawl_settings, monotonic_now};
 use suidao::model::{Batch, CrawlUrl, Relevance, Stop};
 use suidao::recorded::{Cutoff, GroundTruth, OpenedWeb, RecordedTally, WebName};
 use suidao::replay::{TopicalWeb, replay};
@@ -110,7 +109,7 @@ pub fn run(args: &ReplayArgs, verbosity: Verbosity) -> Result<Exit> {
     screen.clear();
     let (report, rows, _) = ended?;
     let summary = RunSummary::new(&config, &topic, &directory, &report, run.details(&web, rows));
-    let value = if args.output.is_some() { summary.keep()? } else { summary.value()? };
+    let value = if args.output.is_some() { summary.write()? } else { summary.value()? };
     if args.json {
         outln!("{value}");
     } else {
@@ -140,7 +139,7 @@ impl Run<'_> {
         let mut tally = RecordedTally::new(self.judge.clone(), CUTOFFS.to_vec());
         let mut harvest = HarvestCurve::default();
         let mut keeps = true;
-        let begun = clock();
+        let begun = monotonic_now();
         let stop = replay(&mut crawl, self.seeds, self.source, self.config.crawl.in_flight, |batch| {
             tally.observe(&batch);
             harvest.observe(&batch);
@@ -257,7 +256,7 @@ impl Display for RunSummary<'_, Replayed<'_>> {
             count(progress.hosts_visited as usize, "host", "hosts"),
             count(progress.queued as usize, "URL", "URLs"),
             thousands(progress.failed),
-            thousands(progress.excluded),
+            thousands(progress.skipped),
             progress.pages as f64 / self.report.seconds.max(1e-3),
             self.losses(),
         )
@@ -266,9 +265,4 @@ impl Display for RunSummary<'_, Replayed<'_>> {
 
 fn share(part: u64, all: u64) -> f64 {
     part as f64 / all.max(1) as f64
-}
-
-#[allow(clippy::disallowed_methods)] // the duration is only printed; nothing depends on it
-fn clock() -> Instant {
-    Instant::now()
 }

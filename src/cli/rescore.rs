@@ -14,7 +14,7 @@ use suidao::store::{CrawlDirectory, Meta, Store};
 
 use super::export::with_progress;
 use super::names::between;
-use super::summary::keep_summary;
+use super::summary::write_summary;
 use super::{Exit, Verbosity, inputs, report};
 
 /// Judge the stored pages of a crawl by another lexicon or page threshold; nothing is fetched.
@@ -77,7 +77,7 @@ fn update_summary(job: &Job, done: &RescoreReport) -> Result<()> {
     if let Some(fields) = summary.as_object_mut() {
         fields.extend(new.map(|(key, value)| (key.to_owned(), value)));
     }
-    keep_summary(&job.directory, &summary)
+    write_summary(&job.directory, &summary)
 }
 
 fn describe(args: &RescoreArgs, job: &Job, done: &RescoreReport) -> String {

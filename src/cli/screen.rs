@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::crawl::{Progress, StopConditions, WaitReasons};
 use suidao::html::thousands;
-use suidao::live::News;
+use suidao::live::{News, monotonic_now};
 use suidao::model::{Batch, CrawlUrl, Event, Millis, span};
 
 use suidao::visible;
@@ -29,11 +29,6 @@ pub struct Screen {
     pub scored: bool,
 }
 
-#[allow(clippy::disallowed_methods)] // the duration is only printed; nothing depends on it
-fn clock() -> Instant {
-    Instant::now()
-}
-
 impl Screen {
     /// A screen for a crawl with these goals; `json` writes events to standard output.
     pub fn new(verbosity: Verbosity, json: bool, goals: StopConditions) -> Self {
@@ -51,7 +46,7 @@ impl Screen {
             bar.enable_steady_tick(Duration::from_secs(1));
             bar
         });
-        let now = clock();
+        let now = monotonic_now();
         Self {
             lines: bar.is_none() && !verbosity.quiet && !json,
             bar,
@@ -73,7 +68,7 @@ impl Screen {
                     let [pages, queued] = [progress.pages, progress.queued].map(thousands);
                     self.print(&format!("Resuming at {pages} pages, {queued} URLs queued"));
                 }
-                self.begun = clock();
+                self.begun = monotonic_now();
                 if let Some(bar) = &self.bar {
                     bar.reset_elapsed();
                 }
@@ -94,7 +89,7 @@ impl Screen {
             }
             News::Waiting(waits, now) => {
                 if let Some(text) = waiting(waits, *now).filter(|_| self.lines || self.bar.is_some()) {
-                    self.reported = clock();
+                    self.reported = monotonic_now();
                     self.print(&text);
                 }
             }
@@ -112,7 +107,7 @@ impl Screen {
             bar.set_position(pages);
             bar.set_message(state(self));
         } else if self.lines && self.reported.elapsed() >= LINE_EVERY {
-            self.reported = clock();
+            self.reported = monotonic_now();
             let elapsed = span(self.begun.elapsed().as_secs_f64());
             errln!("{} pages  {elapsed}  {}", thousands(pages), state(self));
         }

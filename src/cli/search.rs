@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 use suidao::corpus::{DuplicatePolicy, Filter};
 use suidao::html::{count, thousands};
 use suidao::index::{Hit, Index, Loosened, Marked, Request, SearchResults};
+use suidao::live::monotonic_now;
 
 use super::filter::FilterArgs;
 use super::index::current;
@@ -50,11 +51,6 @@ pub struct SearchArgs {
     pub filter: FilterArgs,
 }
 
-#[allow(clippy::disallowed_methods)] // the duration is only printed; nothing depends on it
-fn clock() -> Instant {
-    Instant::now()
-}
-
 pub fn run(args: &SearchArgs, verbosity: Verbosity) -> Result<Exit> {
     // Listings are found too, after the documents.
     let filter = Filter { no_noindex: true, duplicates: DuplicatePolicy::Best, ..Filter::default() };
@@ -63,7 +59,7 @@ pub fn run(args: &SearchArgs, verbosity: Verbosity) -> Result<Exit> {
     let index = current(source.path(), args.extract.as_deref(), verbosity)?;
     let (query, explain) = (args.query.join(" "), args.explain);
     let request = Request { query, filter, offset: args.offset, limit: args.limit, explain };
-    let begun = clock();
+    let begun = monotonic_now();
     let answer = index.search(&request)?;
     for field in unknown_fields(&request.query, index.extracted_fields()) {
         infoln!(

@@ -61,7 +61,7 @@ pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     let config = args.network.load()?;
     if args.cdx.is_some() || args.search.is_some() {
-        args.network.remind(&config, verbosity);
+        args.network.warn_without_contact(&config, verbosity);
     }
     let mut proposals = Vec::new();
     let mut add = |more: Vec<Proposal>| proposals.extend(more.into_iter().take(args.limit));

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use suidao::cluster::{self, NatsConnection, SharedCrawl};
 use suidao::store::CrawlDirectory;
 use tempfile::TempDir;
+
+use super::temporary_directory;
 
 /// Prefix of the name of a crawl on a NATS server.
 pub const CLUSTER: &str = "cluster:";
@@ -15,7 +17,7 @@ pub const CLUSTER: &str = "cluster:";
 /// The crawl that a verb reads.
 #[derive(Args, Clone, Debug)]
 pub struct CrawlSourceArgs {
-    /// Crawl directory, or cluster:NAME for the crawl of several machines as it is now
+    /// Crawl directory, or cluster:NAME for the current state of a distributed crawl
     pub directory: PathBuf,
     #[command(flatten)]
     pub nats: NatsArgs,
@@ -52,8 +54,7 @@ impl CrawlSourceArgs {
     /// Opens the crawl.
     pub fn open(&self) -> Result<CrawlSource> {
         let view = self.cluster().map(|name| {
-            let view =
-                tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to another disk")?;
+            let view = temporary_directory()?;
             block_on(async {
                 let shared = SharedCrawl::open(&NatsConnection::connect(&self.nats.nats).await?, name).await?;
                 Ok(cluster::view(&shared, &CrawlDirectory::new(view.path())).await?)

@@ -114,7 +114,7 @@ impl<'a, D> RunSummary<'a, D> {
             thousands(progress.hosts_relevant),
             count(progress.queued as usize, "URL", "URLs"),
             thousands(progress.failed),
-            thousands(progress.excluded),
+            thousands(progress.skipped),
         )
     }
 
@@ -155,7 +155,7 @@ impl<'a, D> RunSummary<'a, D> {
     /// Failed URLs by kind, skipped ones by reason, the most frequent first, and the results of the trap rules: a line
     /// each, if not empty.
     pub fn losses(&self) -> String {
-        let CrawlReport { failures, exclusions, traps, .. } = self.report;
+        let CrawlReport { failures, skipped_by_reason, traps, .. } = self.report;
         let reason = |reason: &SkipReason| json!(reason).as_str().unwrap_or_default().to_owned();
         let traps: Vec<String> = [
             (traps.near_duplicates, "duplicate page", "duplicate pages"),
@@ -170,7 +170,7 @@ impl<'a, D> RunSummary<'a, D> {
         .collect();
         let line = |what: &str, list: String| if list.is_empty() { list } else { format!("{what}: {list}.\n") };
         line("Failed", most_first(failures, String::clone))
-            + &line("Skipped", most_first(exclusions, reason))
+            + &line("Skipped", most_first(skipped_by_reason, reason))
             + &line("Traps", traps.join(", "))
     }
 
@@ -186,14 +186,14 @@ impl<D: Serialize> RunSummary<'_, D> {
     }
 
     /// Writes `summary.json`, and returns its value.
-    pub fn keep(&self) -> Result<Value> {
+    pub fn write(&self) -> Result<Value> {
         let value = self.value()?;
-        keep_summary(&CrawlDirectory::new(self.output), &value)?;
+        write_summary(&CrawlDirectory::new(self.output), &value)?;
         Ok(value)
     }
 }
 
-pub fn keep_summary(directory: &CrawlDirectory, summary: &Value) -> Result<()> {
+pub fn write_summary(directory: &CrawlDirectory, summary: &Value) -> Result<()> {
     write_own(&directory.summary_json(), |out| {
         serde_json::to_writer_pretty(Visible::new(&mut *out), summary)?;
         Ok(writeln!(out)?)

@@ -78,7 +78,7 @@ impl Run {
                     let answer: Result<Fetched, Failure> =
                         answer.map(|fetched| Fetched { request_validators: ticket.validators.clone(), ..fetched });
                     let outcome =
-                        outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic, "suidao");
+                        outcome(&ticket.kind, answer.as_ref().map_err(Clone::clone), None, &self.topic, "suidao");
                     let batch = crawl.settle(ticket, outcome, ResponseMeta::default(), self.millis());
                     self.log.push(batch);
                 }

@@ -89,7 +89,7 @@ struct Run {
     batches: Vec<Batch>,
     /// URLs of the pages, in order.
     pages: Vec<String>,
-    exclusions: BTreeMap<SkipReason, u64>,
+    skipped_by_reason: BTreeMap<SkipReason, u64>,
     counts: TrapCounts,
 }
 
@@ -99,7 +99,7 @@ impl Run {
     }
 
     fn refused(&self, reason: SkipReason) -> u64 {
-        self.exclusions.get(&reason).copied().unwrap_or_default()
+        self.skipped_by_reason.get(&reason).copied().unwrap_or_default()
     }
 
     fn failed(&self) -> usize {
@@ -133,7 +133,7 @@ fn crawl_of(web: &dyn Web, seeds: &[&str], most: u64, sets: &[&str]) -> Run {
     // Everything learnt follows from the log.
     let mut restored = new();
     batches.iter().for_each(|batch| restored.restore(batch));
-    assert_eq!((restored.exclusions(), restored.traps()), (crawl.exclusions(), crawl.traps()));
+    assert_eq!((restored.skipped_by_reason(), restored.traps()), (crawl.skipped_by_reason(), crawl.traps()));
     let mut urls = Vec::new();
     let mut pages = Vec::new();
     for event in batches.iter().flat_map(|batch| &batch.events) {
@@ -143,9 +143,9 @@ fn crawl_of(web: &dyn Web, seeds: &[&str], most: u64, sets: &[&str]) -> Run {
             _ => {}
         }
     }
-    let exclusions: BTreeMap<SkipReason, u64> = crawl.exclusions().clone();
-    assert_eq!(exclusions.values().sum::<u64>(), crawl.progress().excluded);
-    Run { batches, pages, exclusions, counts: crawl.traps() }
+    let skipped_by_reason: BTreeMap<SkipReason, u64> = crawl.skipped_by_reason().clone();
+    assert_eq!(skipped_by_reason.values().sum::<u64>(), crawl.progress().skipped);
+    Run { batches, pages, skipped_by_reason, counts: crawl.traps() }
 }
 
 fn crawl(web: &dyn Web, most: u64) -> Run {
@@ -199,7 +199,7 @@ fn a_calendar_without_end_ends_and_an_archive_does_not() {
     assert_eq!(run.count("/post/"), 190, "all that is real");
     assert_eq!(run.count("/202") - run.count("/cal/202"), 60, "the archive to its first month");
     assert!((12..400).contains(&run.count("/cal/")), "{}", run.count("/cal/"));
-    assert!(run.refused(SkipReason::Series) > 20 && run.counts.ended >= 1, "{:?}", run.exclusions);
+    assert!(run.refused(SkipReason::Series) > 20 && run.counts.ended >= 1, "{:?}", run.skipped_by_reason);
     let without = crawl_of(&web, &["http://a.test/"], 1500, &["traps.series=0"]);
     assert_eq!(
         (without.pages.len(), without.refused(SkipReason::Series)),
@@ -273,7 +273,7 @@ fn exploding_parameters_are_cut_and_a_catalogue_is_not() {
     let run = crawl(&web, 3000);
     assert_eq!((run.count("/post/"), run.count("/show.php")), (20, 150));
     assert!(run.count("/shop") < 500, "{} of 1,296", run.count("/shop"));
-    assert!(run.refused(SkipReason::Series) > 300, "{:?}", run.exclusions);
+    assert!(run.refused(SkipReason::Series) > 300, "{:?}", run.skipped_by_reason);
     let without = crawl_of(&web, &["http://a.test/"], 3000, &["traps.series=0"]);
     assert_eq!(without.count("/shop"), 1296);
 }
@@ -483,7 +483,7 @@ fn two_names_of_one_host_are_crawled_once_and_two_hosts_twice() {
     assert_eq!(run.count("//a.test/post/") + run.count("//www.a.test/post/"), 60 + run.count("//www.a.test/post/"));
     assert!(run.count("//www.a.test/") < 12, "{}", run.count("//www.a.test/"));
     assert_eq!(run.counts.mirrors, 2);
-    assert!(run.refused(SkipReason::Mirror) > 40, "{:?}", run.exclusions);
+    assert!(run.refused(SkipReason::Mirror) > 40, "{:?}", run.skipped_by_reason);
 }
 
 #[test]
@@ -521,7 +521,7 @@ fn urls_that_accumulate_path_segments_are_excluded_with_a_reason() {
         (run.refused(SkipReason::RepeatingPath), run.refused(SkipReason::RepeatingQuery)),
         (1, 1),
         "{:?}",
-        run.exclusions
+        run.skipped_by_reason
     );
 }
 

@@ -109,7 +109,7 @@ fn thread(forum: &Forum, page: &Fetched, now: i64, at: usize, number: u32, figur
         let own = found
             .iter()
             .filter(|post| same(&post.text))
-            .max_by_key(|post| (holds(post.posted, posting.at), post.floor == Some(*floor as u32 + 1)))
+            .max_by_key(|post| (holds(post.posted, posting.at), post.number == Some(*floor as u32 + 1)))
             .or_else(|| found.get(floor - first).filter(|_| found.len() == truth.len()));
         let name = forum.user(posting.user);
         if !figures.posts.note(own.is_some()) {
@@ -119,7 +119,7 @@ fn thread(forum: &Forum, page: &Fetched, now: i64, at: usize, number: u32, figur
         let checks = [
             figures.authors.note(own.author.as_deref() == Some(&name)),
             figures.times.note(holds(own.posted, posting.at)),
-            figures.floors.note(own.floor.is_none_or(|own| (own + forum_counts_replies) as usize == floor + 1)),
+            figures.floors.note(own.number.is_none_or(|own| (own + forum_counts_replies) as usize == floor + 1)),
             figures.texts.note(same(&own.text) && folded(&own.text).len() <= text.len() + 300),
         ];
         if checks.contains(&false) {

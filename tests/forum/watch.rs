@@ -67,7 +67,7 @@ impl Watched {
                     self.web.set(i64::try_from(self.now.0 / 1000).unwrap());
                     let answer = self.web.get(&ticket.url);
                     let read =
-                        outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic, "suidao");
+                        outcome(&ticket.kind, answer.as_ref().map_err(Clone::clone), None, &self.topic, "suidao");
                     self.now = self.now.after(100);
                     let batch = self.crawl.settle(ticket, read, ResponseMeta::default(), self.now);
                     self.batches.push(batch);

@@ -203,7 +203,7 @@ fn a_refresh() {
                     let answer =
                         answer.map(|fetched| Fetched { request_validators: ticket.validators.clone(), ..fetched });
                     let answer = answer.as_ref().map_err(Clone::clone);
-                    let outcome = outcome(&ticket.wanted, answer, None, &topic, "suidao");
+                    let outcome = outcome(&ticket.kind, answer, None, &topic, "suidao");
                     log.push(crawl.settle(ticket, outcome, ResponseMeta::default(), at(day)));
                 }
                 Next::Record(batch) => log.push(batch),

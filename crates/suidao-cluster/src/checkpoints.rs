@@ -5,7 +5,7 @@
 //! - `state/checkpoint`: the machine after a message of the log;
 //! - `SEQUENCE-SEQUENCE.segment`: the messages after the previous checkpoint up to this one.
 //!
-//! Order: segment, checkpoint, mark on the server, removal from the log stream. A crash between two of them loses
+//! Order: segment, checkpoint, position on the server, removal from the log stream. A crash between two of them loses
 //! nothing: a message in both places counts once. If the checkpoint is missing or has other settings, all segments are
 //! replayed.
 
@@ -21,9 +21,9 @@ use crate::error::ClusterError;
 use crate::log::{Entries, LogEntry, forget, messages};
 use crate::segments::{LogSegments, Message, write};
 
-/// Value of `checkpoint.PARTITION`: what the checkpoint covers.
+/// A position in the log of a partition. As the value of `checkpoint.PARTITION`: the end of what the checkpoint covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mark {
+pub(crate) struct LogPosition {
     /// Sequence of the last message.
     pub through: u64,
     /// Steps in the log up to there.
@@ -38,11 +38,11 @@ pub(crate) struct Mark {
 pub(crate) struct Saved {
     /// Digest of the settings that affect how events change the state.
     pub settings: u64,
-    pub mark: Mark,
+    pub position: LogPosition,
     pub pieces: Vec<Vec<u8>>,
 }
 
-/// The key of a mark is `checkpoint.PARTITION`.
+/// The key of a position is `checkpoint.PARTITION`.
 const KEY: &str = "checkpoint";
 
 fn key(partition: u32) -> String {
@@ -60,78 +60,82 @@ pub(crate) async fn save(
     partition: u32,
     saved: Saved,
 ) -> Result<(), ClusterError> {
-    let Saved { settings, mark, pieces } = saved;
-    let (before, revision) = shared.streams.read::<Mark>(&key(partition)).await?.unwrap_or_default();
-    if before.through >= mark.through {
+    let Saved { settings, position, pieces } = saved;
+    let (before, revision) = shared.streams.read::<LogPosition>(&key(partition)).await?.unwrap_or_default();
+    if before.through >= position.through {
         return Ok(());
     }
     let mut segment: Vec<Message> = Vec::new();
     messages(&shared.streams, Some(partition), before.through, |message| {
-        segment.extend((message.sequence <= mark.through).then_some(message));
+        segment.extend((message.sequence <= position.through).then_some(message));
         Ok(())
     })
     .await?;
     // A worker that saved a later state meanwhile may have removed messages before they were read.
-    if self::mark(shared, partition).await? != before {
+    if self::position(shared, partition).await? != before {
         return Ok(());
     }
     let directory = directory(shared, archive, partition);
     let written = tokio::task::block_in_place(|| {
         let state = directory.state();
         std::fs::create_dir_all(&state).map_err(StoreError::io(&state, "create it"))?;
-        let segment = write(directory.root(), before.through, mark.through, &segment)?;
-        let covers = CheckpointState { batches: mark.through, last: 0, settings };
+        let segment = write(directory.root(), before.through, position.through, &segment)?;
+        let covers = CheckpointState { batches: position.through, last: 0, settings };
         Checkpoint::write(&directory, covers, pieces.into_iter())?.publish()?;
         Ok::<_, StoreError>(segment)
     })?;
     archive.upload(&written).await?;
     archive.upload(&directory.checkpoint()).await?;
     // If it fails, another worker has saved a later state.
-    if shared.streams.write(&key(partition), &mark, revision).await?.is_some() {
-        forget(&shared.streams, partition, mark.through).await?;
+    if shared.streams.write(&key(partition), &position, revision).await?.is_some() {
+        forget(&shared.streams, partition, position.through).await?;
     }
     Ok(())
 }
 
-/// The mark of a partition's last checkpoint.
-pub(crate) async fn mark(shared: &SharedCrawl, partition: u32) -> Result<Mark, ClusterError> {
-    Ok(shared.streams.read::<Mark>(&key(partition)).await?.map_or_else(Mark::default, |(mark, _)| mark))
+/// The position of a partition's last checkpoint.
+pub(crate) async fn position(shared: &SharedCrawl, partition: u32) -> Result<LogPosition, ClusterError> {
+    Ok(shared
+        .streams
+        .read::<LogPosition>(&key(partition))
+        .await?
+        .map_or_else(LogPosition::default, |(position, _)| position))
 }
 
-/// The machine of a partition after the last message that `mark` covers.
+/// The machine of a partition after the last message that `position` covers.
 pub(crate) async fn restore(
     shared: &SharedCrawl,
     archive: &SharedArchive,
     partition: u32,
-    mark: Mark,
+    position: LogPosition,
     settings: u64,
     new: impl Fn() -> Crawl,
 ) -> Result<Crawl, ClusterError> {
-    if mark.through == 0 {
+    if position.through == 0 {
         return Ok(new());
     }
     let directory = directory(shared, archive, partition);
     archive.download(&directory.checkpoint(), true).await?;
-    if let Some(crawl) = tokio::task::block_in_place(|| load(&directory, mark, settings, &new)) {
+    if let Some(crawl) = tokio::task::block_in_place(|| load(&directory, position, settings, &new)) {
         return Ok(crawl);
     }
     archive.download_folder(directory.root()).await?;
     tracing::debug!("partition {partition}: all segments are replayed");
     let mut segments = LogSegments::default();
-    segments.add_directory(directory.root(), mark.through)?;
+    segments.add_directory(directory.root(), position.through)?;
     let (mut crawl, mut entries) = (new(), Entries::default());
     let replay = |message: Message| {
         let entry = entries.take(partition, &message.payload).map_err(shared.streams.damaged())?;
         entry.iter().flat_map(|entry| &entry.records).for_each(|record| crawl.restore(&record.batch));
         Ok::<(), ClusterError>(())
     };
-    tokio::task::block_in_place(|| segments.read(mark.through, replay))?;
+    tokio::task::block_in_place(|| segments.read(position.through, replay))?;
     Ok(crawl)
 }
 
-fn load(directory: &CrawlDirectory, mark: Mark, settings: u64, new: impl Fn() -> Crawl) -> Option<Crawl> {
+fn load(directory: &CrawlDirectory, position: LogPosition, settings: u64, new: impl Fn() -> Crawl) -> Option<Crawl> {
     let (mut pieces, state) = Pieces::open(directory)?;
-    if state.batches != mark.through || state.settings != settings {
+    if state.batches != position.through || state.settings != settings {
         return None;
     }
     let mut crawl = new();
@@ -155,10 +159,10 @@ pub(crate) async fn read_all(
     segments.add(rest.path().to_owned())?;
     for key in shared.streams.keys(KEY).await? {
         let Some(Ok(partition)) = key.rsplit('.').next().map(str::parse) else { continue };
-        let mark = mark(shared, partition).await?;
+        let position = position(shared, partition).await?;
         let directory = directory(shared, archive, partition);
         archive.download_folder(directory.root()).await?;
-        segments.add_directory(directory.root(), mark.through)?;
+        segments.add_directory(directory.root(), position.through)?;
     }
     let mut entries = Entries::default();
     segments.read(u64::MAX, |message| {

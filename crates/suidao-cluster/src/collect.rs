@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use suidao_live::live::crawl_settings;
 use suidao_page::model::{CrawlUrl, Event, HostId, Millis, Renumber, UrlId};
+use suidao_store::corpus::MAX_BODY;
 use suidao_store::store::directory::write_own;
 use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{
@@ -21,8 +22,6 @@ use crate::error::ClusterError;
 
 /// Batches written at a time.
 const GROUP: usize = 256;
-/// Limit of decoded bodies; nothing larger was stored.
-const MAX_BODY: usize = 1 << 30;
 
 /// What was collected.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -139,7 +139,7 @@ impl SharedCrawl {
     }
 
     /// Copies the configuration into a directory; returns its path.
-    pub fn keep_config(&self, directory: &Path) -> Result<PathBuf, ClusterError> {
+    pub fn copy_config(&self, directory: &Path) -> Result<PathBuf, ClusterError> {
         std::fs::create_dir_all(directory).map_err(StoreError::io(directory, "create it"))?;
         let path = directory.join("config.toml");
         write_own(&path, |out| Ok(out.write_all(self.description.config.as_bytes())?))?;

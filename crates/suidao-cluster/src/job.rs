@@ -9,7 +9,7 @@ use std::time::Duration;
 use suidao_live::config::Config;
 use suidao_live::fetch::Fetcher;
 use suidao_live::fetch::render::{self, Renderer};
-use suidao_live::live::{FetchTask, NetworkWatch, ParsePool, agent, fold_digest};
+use suidao_live::live::{self, FetchTask, NetworkWatch, ParsePool, agent, fold_digest, monotonic_now};
 use suidao_page::topic::Topic;
 use suidao_store::store::{ArchiveSettings, CrawlDirectory, StoreError, WarcArchive};
 use tokio::sync::mpsc::unbounded_channel;
@@ -22,7 +22,7 @@ use crate::error::ClusterError;
 use crate::ownership::{Ownership, Report};
 use crate::session::Session;
 use crate::status::{self, ClusterStatus, End, WorkerStatus};
-use crate::worker::{Inbox, Worker, WorkerNews, now};
+use crate::worker::{Inbox, Worker, WorkerNews};
 use crate::writer::Writer;
 
 /// Size at which a WARC file for a bucket is complete.
@@ -72,7 +72,7 @@ pub async fn work(
     render::check(&config.render)?;
     fetcher.check_proxy().await?;
     if status::end(shared).await? == Some(End::Stopped) {
-        status::reopen(shared, suidao_live::live::now()).await?;
+        status::reopen(shared, live::now()).await?;
     }
     let session = Session::begin(&shared.streams, &job.nats, &job.name).await?;
     let files = shared.archive(&job.files)?;
@@ -109,7 +109,7 @@ pub async fn work(
         logs: BTreeMap::new(),
         sends: 0,
         saves: JoinSet::new(),
-        turn: Arc::default(),
+        save_lock: Arc::default(),
     };
     let ownership = tokio::spawn(ownership.run(reported));
     let writer = tokio::spawn(writer.run(waiting, notices));
@@ -122,7 +122,7 @@ pub async fn work(
         task: FetchTask {
             fetcher,
             renderer: renderer.clone(),
-            readers: ParsePool::new(Duration::try_from_secs_f64(config.crawl.reading_timeout).unwrap_or(Duration::MAX)),
+            parsers: ParsePool::new(Duration::try_from_secs_f64(config.crawl.reading_timeout).unwrap_or(Duration::MAX)),
             topic: Arc::clone(&job.topic),
             robot: agent(config).into(),
             monitor: None,
@@ -133,7 +133,7 @@ pub async fn work(
         network,
         partitions: BTreeMap::new(),
         elsewhere: 0.0,
-        last_page: now(),
+        last_page: monotonic_now(),
         in_flight: 0,
         open: true,
         end: None,

@@ -20,6 +20,7 @@ pub mod job;
 mod leases;
 mod log;
 pub mod nats;
+mod next_partition;
 mod owned;
 pub mod ownership;
 mod rates;
@@ -27,7 +28,6 @@ mod requests;
 mod segments;
 mod session;
 mod status;
-mod turns;
 mod worker;
 pub mod writer;
 
@@ -43,8 +43,8 @@ pub use description::{NewCrawl, SharedCrawl};
 pub use error::ClusterError;
 pub use job::{WorkerJob, WorkerReport, work};
 pub use nats::NatsConnection;
+pub use next_partition::next_partition;
 pub use status::{ClusterStatus, End, PartitionStatus, WorkerStatus};
-pub use turns::{PATIENCE, next_turn};
 pub use worker::WorkerNews;
 
 /// Creates a crawl on the server, with its first seeds.

@@ -99,8 +99,8 @@ impl PartitionLog {
             .await?;
             log.begin = log.end;
             // Without a position of links: that of earlier entries counts.
-            let mark = LogEntry { session: session.to_owned(), ..LogEntry::default() };
-            match log.append(streams, &mark).await {
+            let claim = LogEntry { session: session.to_owned(), ..LogEntry::default() };
+            match log.append(streams, &claim).await {
                 Ok(()) => return Ok(log),
                 Err(AppendFailure::Fenced) => {}
                 Err(AppendFailure::Failed(reason)) => {

@@ -7,7 +7,7 @@ use suidao_live::live::MonotonicClock;
 use suidao_page::model::{Millis, Stop};
 use tokio::task::JoinHandle;
 
-use crate::checkpoints::Mark;
+use crate::checkpoints::LogPosition;
 use crate::status::PartitionStatus;
 
 /// A partition of this worker.
@@ -29,19 +29,21 @@ pub(crate) struct Owned {
     pub tickets: usize,
     /// Requests in flight: tickets, and settled ones whose step is not durable.
     pub in_flight: usize,
-    /// Steps passed to the writer, and those of them that are settled requests, oldest first.
+    /// Steps passed to the writer.
     pub steps: u64,
+    /// Those of them that are not durable, oldest first: whether they are settled requests.
     pub unwritten: VecDeque<bool>,
     /// Position in its log, with the steps passed to the writer.
-    pub mark: Mark,
+    pub position: LogPosition,
     /// Steps in its last checkpoint.
     pub saved: u64,
     /// Sequence of the last delivery in the log.
     pub durable: u64,
     pub sent: u64,
-    /// How often it was allowed further pages, and whether it has returned unused ones since then.
-    pub allowed: u64,
-    pub gave_up: bool,
+    /// Leases of further pages that it has received.
+    pub leases_received: u64,
+    /// Whether it has returned unused pages since the last lease.
+    pub returned_pages: bool,
     pub follower: JoinHandle<()>,
 }
 
@@ -60,8 +62,8 @@ impl Owned {
             steps: self.steps,
             sent: self.sent,
             links: self.durable,
-            allowed: self.allowed,
-            gave_up: self.gave_up,
+            leases_received: self.leases_received,
+            returned_pages: self.returned_pages,
             idle: self.idle,
             best: self.values.and_then(|(_, values)| values.soon),
         }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use suidao_crawl::crawl::{Crawl, Exhaustion};
 use suidao_live::config::Config;
+use suidao_live::live::{self, monotonic_now};
 use suidao_page::model::Stop;
 use suidao_page::topic::Topic;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -15,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::archive::SharedArchive;
 use crate::assignment::Assignment;
-use crate::checkpoints::{self, Mark};
+use crate::checkpoints::{self, LogPosition};
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
 use crate::exchange::forget;
@@ -65,11 +66,11 @@ pub(crate) struct Restored {
     pub crawl: Crawl,
     pub log: PartitionLog,
     /// The end of its log.
-    pub mark: Mark,
+    pub position: LogPosition,
     /// Steps in its last checkpoint.
     pub saved: u64,
     /// Pages that it may fetch in all.
-    pub granted: Option<u64>,
+    pub granted_pages: Option<u64>,
 }
 
 /// Value of `owner.PARTITION`: the session of its owner; none if it is free.
@@ -105,9 +106,10 @@ struct Memory {
     steady: u32,
     /// Sessions that own a partition but have no heartbeat, and since when.
     absent: HashMap<String, Instant>,
-    /// Pages that each of its partitions may fetch in all, and how often it was allowed more since it was taken.
-    granted: BTreeMap<u32, u64>,
-    allowed: BTreeMap<u32, u64>,
+    /// Pages that each of its partitions may fetch in all.
+    granted_pages: BTreeMap<u32, u64>,
+    /// Leases of further pages for each since it was taken.
+    leases: BTreeMap<u32, u64>,
     /// Sequences of the last deliveries removed from the server.
     forgotten: BTreeMap<u32, u64>,
     published: u64,
@@ -172,10 +174,10 @@ impl Ownership {
         }
         let members = members(&self.shared.streams).await?;
         // Others may have taken over meanwhile.
-        if memory.answered.is_some_and(|answered| now().duration_since(answered) > SESSION) {
+        if memory.answered.is_some_and(|answered| monotonic_now().duration_since(answered) > SESSION) {
             self.check_owned(memory).await?;
         }
-        (memory.answered, memory.is_away) = (Some(now()), false);
+        (memory.answered, memory.is_away) = (Some(monotonic_now()), false);
         self.free_closed(memory).await?;
         memory.steady = if members == memory.members { memory.steady + 1 } else { 0 };
         memory.members = members;
@@ -224,9 +226,9 @@ impl Ownership {
                 if memory.members.values().any(|member| *member == session) {
                     continue;
                 }
-                let since = memory.absent.get(&session).copied().unwrap_or_else(now);
+                let since = memory.absent.get(&session).copied().unwrap_or_else(monotonic_now);
                 absent.insert(session, since);
-                if now().duration_since(since) < SESSION {
+                if monotonic_now().duration_since(since) < SESSION {
                     continue;
                 }
             }
@@ -235,8 +237,8 @@ impl Ownership {
                 // If this fails, the next turn claims it again.
                 let restored = self.restore(partition).await?;
                 memory.owned.insert(partition, revision);
-                memory.granted.extend(restored.granted.map(|pages| (partition, pages)));
-                memory.allowed.remove(&partition);
+                memory.granted_pages.extend(restored.granted_pages.map(|pages| (partition, pages)));
+                memory.leases.remove(&partition);
                 self.order(Order::Take(Box::new(restored)));
                 claimed += 1;
                 if claimed == CLAIMS {
@@ -251,28 +253,33 @@ impl Ownership {
     async fn restore(&self, partition: u32) -> Result<Restored, ClusterError> {
         let (shared, new) = (&self.shared, || self.shared.machine(&self.topic, &self.config, partition));
         loop {
-            let saved = checkpoints::mark(shared, partition).await?;
+            let saved = checkpoints::position(shared, partition).await?;
             let restored = checkpoints::restore(shared, &self.archive, partition, saved, self.settings, new);
-            let (mut crawl, mut mark) = (restored.await?, saved);
-            let log = PartitionLog::claim(&shared.streams, partition, &self.session, saved.through, |entry| {
-                mark.links = mark.links.max(entry.links);
-                mark.steps += entry.records.len() as u64;
-                for record in &entry.records {
-                    mark.last = mark.last.max(Some(record.batch.at));
-                    crawl.restore(&record.batch);
-                }
-            })
-            .await?;
+            let (mut crawl, mut position) = (restored.await?, saved);
+            let mut entries = Vec::new();
+            let claimed = PartitionLog::claim(&shared.streams, partition, &self.session, saved.through, |entry| {
+                entries.push(entry)
+            });
+            let claimed = claimed.await;
             // The previous owner may have saved another checkpoint meanwhile, and removed messages before they were
-            // read.
-            if checkpoints::mark(shared, partition).await? != saved {
+            // read: then the entries have a gap.
+            if checkpoints::position(shared, partition).await? != saved {
                 continue;
             }
-            let granted = match shared.description.pages {
+            let log = claimed?;
+            for entry in entries {
+                position.links = position.links.max(entry.links);
+                position.steps += entry.records.len() as u64;
+                for record in &entry.records {
+                    position.last = position.last.max(Some(record.batch.at));
+                    crawl.restore(&record.batch);
+                }
+            }
+            let granted_pages = match shared.description.pages {
                 None => None,
                 Some(_) => Some(leases::read(&shared.streams).await?.of(partition)),
             };
-            return Ok(Restored { partition, crawl, log, mark, saved: saved.steps, granted });
+            return Ok(Restored { partition, crawl, log, position, saved: saved.steps, granted_pages });
         }
     }
 
@@ -293,12 +300,12 @@ impl Ownership {
         let of = |map: &BTreeMap<u32, u64>, partition: &u32| map.get(partition).copied().unwrap_or(0);
         // A partition that has not applied its last lease yet has an outdated report.
         let own: Vec<(u32, PartitionStatus)> = self.own.borrow().iter().map(|(p, part)| (*p, part.clone())).collect();
-        let own = own.iter().filter(|(partition, part)| part.allowed == of(&memory.allowed, partition));
+        let own = own.iter().filter(|(partition, part)| part.leases_received == of(&memory.leases, partition));
         let (mut wanting, mut idle) = (Vec::new(), Vec::new());
         for (partition, part) in own {
             match (part.idle, part.best) {
                 (Some(Stop::PageLimit), Some(best)) => wanting.push((best, (*partition, part.pages))),
-                _ if part.gave_up && of(&memory.granted, partition) > part.pages => {
+                _ if part.returned_pages && of(&memory.granted_pages, partition) > part.pages => {
                     idle.push((*partition, part.pages));
                 }
                 _ => {}
@@ -313,9 +320,9 @@ impl Ownership {
         let leases = leases::exchange(&self.shared.streams, limit, &wanting, &idle).await?;
         for (partition, pages) in wanting.iter().chain(&idle) {
             let granted = leases.of(*partition);
-            memory.granted.insert(*partition, granted);
+            memory.granted_pages.insert(*partition, granted);
             if granted > *pages {
-                *memory.allowed.entry(*partition).or_default() += 1;
+                *memory.leases.entry(*partition).or_default() += 1;
                 self.order(Order::Allow(*partition, granted));
             }
         }
@@ -342,7 +349,7 @@ impl Ownership {
         memory.published += 1;
         let partitions = self.own.borrow().clone();
         let count = |of: fn(&PartitionStatus) -> u64| partitions.values().map(of).sum::<u64>();
-        let (pages, links) = memory.rates.take(now(), count(|part| part.pages), count(|part| part.sent));
+        let (pages, links) = memory.rates.take(monotonic_now(), count(|part| part.pages), count(|part| part.sent));
         let status = WorkerStatus {
             session: self.session.clone(),
             published: memory.published,
@@ -393,13 +400,8 @@ impl Ownership {
             }
         }
         let Some(minutes) = goals.minutes else { return Ok(None) };
-        let at = suidao_live::live::now();
+        let at = live::now();
         let begun = status::begun(&self.shared, at).await?;
         Ok((at.since(begun) as f64 >= minutes * 60_000.0).then_some(Stop::TimeUp))
     }
-}
-
-#[allow(clippy::disallowed_methods, reason = "an edge: absence is measured in real time")]
-fn now() -> Instant {
-    Instant::now()
 }

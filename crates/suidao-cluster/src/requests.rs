@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use suidao_crawl::crawl::{Next, SentLink, Ticket};
-use suidao_live::live::{FetchResult, JudgedResults, is_due, warc_entry};
+use suidao_crawl::crawl::{MAX_WAIT_WITHOUT_PAGE, Next, SentLink, Ticket};
+use suidao_live::live::{FetchResult, JudgedResults, is_due, monotonic_now, warc_entry};
 use suidao_page::model::{Batch, Millis, Stop};
 use suidao_store::store::WarcEntry;
 
-use crate::checkpoints::{Mark, Saved};
+use crate::checkpoints::{LogPosition, Saved};
 use crate::exchange::{Arrived, Delivery};
+use crate::next_partition::{Candidate, next_partition};
 use crate::owned::Owned;
-use crate::turns::{Candidate, PATIENCE, next_turn};
-use crate::worker::{TURN, Taken, Worker, now};
+use crate::worker::{TURN, Taken, Worker};
 use crate::writer::{Step, Work};
 
 impl Worker<'_> {
     /// Sends requests as long as a partition has a URL that is good enough. Returns the time until the next try.
     pub(crate) fn send_requests(&mut self) -> Duration {
-        if !self.open || !self.session.is_alive() || !self.network.may_send(now()) {
+        if !self.open || !self.session.is_alive() || !self.network.may_send(monotonic_now()) {
             return TURN;
         }
         while self.in_flight < self.most {
@@ -38,9 +38,9 @@ impl Worker<'_> {
                     None => candidates.push((*partition, values.ready)),
                 }
             }
-            let idle = u64::try_from(now().duration_since(self.last_page).as_millis()).unwrap_or(u64::MAX);
-            let Some(partition) = next_turn(candidates, best, theta, idle) else {
-                return wake.min(Duration::from_millis(PATIENCE.saturating_sub(idle).max(1)));
+            let idle = u64::try_from(monotonic_now().duration_since(self.last_page).as_millis()).unwrap_or(u64::MAX);
+            let Some(partition) = next_partition(candidates, best, theta, idle) else {
+                return wake.min(Duration::from_millis(MAX_WAIT_WITHOUT_PAGE.saturating_sub(idle).max(1)));
             };
             let Some(own) = self.partitions.get_mut(&partition) else { return wake };
             own.values = None;
@@ -63,7 +63,7 @@ impl Worker<'_> {
         self.in_flight += 1;
         let (task, done, time) = (self.task.clone(), self.done.clone(), own.generation);
         // The receiver is gone only if the worker has ended.
-        tokio::spawn(async move { drop(done.send(((partition, time), task.run(ticket, now()).await))) });
+        tokio::spawn(async move { drop(done.send(((partition, time), task.run(ticket, monotonic_now()).await))) });
     }
 
     /// Passes a batch to the writer. `settled`: it is the result of a request.
@@ -73,20 +73,21 @@ impl Worker<'_> {
         own.sent += leaving.len() as u64;
         own.steps += 1;
         own.unwritten.push_back(settled);
-        own.mark = Mark { steps: own.mark.steps + 1, last: Some(batch.at), ..own.mark };
+        own.position = LogPosition { steps: own.position.steps + 1, last: Some(batch.at), ..own.position };
         // A writer that has stopped sends a notice.
-        let _ = self.to_writer.send(Work::Step(Step { partition, batch, response, leaving, links: own.mark.links }));
+        let _ =
+            self.to_writer.send(Work::Step(Step { partition, batch, response, leaving, links: own.position.links }));
         self.save(partition, false);
     }
 
     /// Saves a partition if a checkpoint is due.
     pub(crate) fn save(&mut self, partition: u32, at_end: bool) {
         let Some(own) = self.partitions.get_mut(&partition) else { return };
-        if is_due(self.checkpoint_every, own.saved, own.mark.steps, at_end)
+        if is_due(self.checkpoint_every, own.saved, own.position.steps, at_end)
             && let Some(pieces) = own.crawl.pieces()
         {
-            let saved = Saved { settings: self.settings, mark: own.mark, pieces: pieces.collect() };
-            own.saved = own.mark.steps;
+            let saved = Saved { settings: self.settings, position: own.position, pieces: pieces.collect() };
+            own.saved = own.position.steps;
             let _ = self.to_writer.send(Work::Save(partition, saved));
         }
     }
@@ -101,7 +102,7 @@ impl Worker<'_> {
             }
             return;
         }
-        let judged = self.network.judge(taken, result, now());
+        let judged = self.network.judge(taken, result, monotonic_now());
         self.apply(judged);
     }
 
@@ -128,15 +129,15 @@ impl Worker<'_> {
     }
 
     fn settle(&mut self, taken: Taken, result: FetchResult) {
-        let FetchResult { ticket, outcome, delivery, fetched, .. } = result;
+        let FetchResult { ticket, outcome, meta, fetched, .. } = result;
         let Some(own) = self.return_ticket(taken) else { return };
         own.wake_up();
         let before = own.crawl.progress();
         let at = own.clock.now();
-        let batch = own.crawl.settle(ticket, outcome, delivery, at);
+        let batch = own.crawl.settle(ticket, outcome, meta, at);
         let after = own.crawl.progress();
         if after.pages > before.pages {
-            self.last_page = now();
+            self.last_page = monotonic_now();
         }
         self.pages.0 += after.pages - before.pages;
         self.pages.1 += after.relevant - before.relevant;
@@ -146,13 +147,13 @@ impl Worker<'_> {
 
     pub(crate) fn receive(&mut self, arrived: Arrived) {
         let Arrived { partition, sequence, delivery } = arrived;
-        let Some(own) = self.partitions.get_mut(&partition).filter(|own| sequence > own.mark.links) else { return };
+        let Some(own) = self.partitions.get_mut(&partition).filter(|own| sequence > own.position.links) else { return };
         let at = own.clock.now();
         let batch = match delivery {
             Delivery::Seeds(seeds) => own.crawl.seed(&seeds, at),
             Delivery::Links(links) => own.crawl.receive(&links, at),
         };
-        own.mark.links = sequence;
+        own.position.links = sequence;
         own.wake_up();
         // Also without events, so that the delivery is removed once it counts as applied.
         self.submit(partition, batch, None, false);

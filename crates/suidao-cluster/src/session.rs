@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use suidao_live::live::monotonic_now;
 use tokio::sync::oneshot;
 
 use crate::error::ClusterError;
@@ -49,7 +50,7 @@ impl Session {
             }
             tokio::time::sleep(BEAT).await;
         }
-        let beating = Arc::new(Beating { since: now(), sent: AtomicU64::new(0) });
+        let beating = Arc::new(Beating { since: monotonic_now(), sent: AtomicU64::new(0) });
         beat(streams, &id, &beating).await?;
         // Two processes of one name may have joined at once: the one with the smaller number stays.
         if members(streams).await?.get(worker).is_some_and(|first| *first < id) {
@@ -68,7 +69,7 @@ impl Session {
     /// Whether this worker may send requests: the others count it as a member for at least another third of a session.
     pub fn is_alive(&self) -> bool {
         let sent = Duration::from_millis(self.beating.sent.load(Ordering::Relaxed));
-        now().duration_since(self.beating.since).saturating_sub(sent) < SESSION * 2 / 3
+        monotonic_now().duration_since(self.beating.since).saturating_sub(sent) < SESSION * 2 / 3
     }
 
     /// Leaves, so that others need not wait.
@@ -104,7 +105,7 @@ async fn keep_beating(urls: &str, name: &str, id: &str, beating: &Beating, mut e
 }
 
 async fn beat(streams: &Streams, id: &str, beating: &Beating) -> Result<(), ClusterError> {
-    let sent = now().duration_since(beating.since);
+    let sent = monotonic_now().duration_since(beating.since);
     streams.publish(streams.subject("session", id), bytes::Bytes::new(), None, None).await.map_err(|failure| {
         let reason = failure.to_string();
         ClusterError::Nats { doing: "store a heartbeat", reason }
@@ -140,9 +141,4 @@ fn number() -> u64 {
     let mut hasher = std::hash::RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
     hasher.finish()
-}
-
-#[allow(clippy::disallowed_methods, reason = "an edge: heartbeats take real time")]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -32,10 +32,12 @@ pub struct PartitionStatus {
     pub sent: u64,
     /// Sequence of the last delivery in its log.
     pub links: u64,
-    /// Number of times that it was allowed further pages.
-    pub allowed: u64,
+    /// Leases of further pages that it has received.
+    #[serde(rename = "allowed")]
+    pub leases_received: u64,
     /// Whether it has returned the pages that it may still fetch, because its queue is empty or all its hosts wait.
-    pub gave_up: bool,
+    #[serde(rename = "gave_up")]
+    pub returned_pages: bool,
     /// Why it has nothing to fetch now.
     pub idle: Option<Stop>,
     /// Expected value of its best URL that may be requested soon.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use suidao_live::live::{FetchResult, FetchTask, MonotonicClock, NetworkWatch};
+use suidao_live::live::{FetchResult, FetchTask, MonotonicClock, NetworkWatch, monotonic_now};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 
@@ -86,7 +86,7 @@ impl Worker<'_> {
         interrupt: impl Future<Output = ()>,
     ) -> Result<(), ClusterError> {
         let mut interrupt = std::pin::pin!(interrupt);
-        let (mut last_news, mut turned) = ((0, 0), now());
+        let (mut last_news, mut turned) = ((0, 0), monotonic_now());
         loop {
             let wake = self.send_requests();
             self.close_idle();
@@ -110,14 +110,14 @@ impl Worker<'_> {
                 notice = inbox.notices.recv() => self.handle_notice(notice.ok_or(ClusterError::Stopped("log writer"))?)?,
                 Some((taken, result)) = inbox.results.recv() => self.finish(taken, result),
                 Some(is_up) = inbox.checks.recv() => {
-                    let judged = self.network.was_checked(is_up, self::now());
+                    let judged = self.network.was_checked(is_up, monotonic_now());
                     self.apply(judged);
                 }
                 Some(arrived) = inbox.arrivals.recv() => self.receive(arrived),
                 () = &mut interrupt, if self.open => self.close(),
                 () = tokio::time::sleep(wake) => slept = true,
             }
-            let before = std::mem::replace(&mut turned, self::now());
+            let before = std::mem::replace(&mut turned, monotonic_now());
             if turned.duration_since(before) > SUSPENDED {
                 self.network.was_suspended(turned);
             }
@@ -143,8 +143,8 @@ impl Worker<'_> {
             }
             Order::Allow(partition, pages) => {
                 if let Some(own) = self.partitions.get_mut(&partition) {
-                    own.allowed += 1;
-                    own.gave_up = false;
+                    own.leases_received += 1;
+                    own.returned_pages = false;
                     own.crawl.allow(pages.saturating_sub(own.crawl.progress().pages));
                     own.wake_up();
                 }
@@ -161,14 +161,14 @@ impl Worker<'_> {
     }
 
     fn take(&mut self, restored: Restored) {
-        let Restored { partition, mut crawl, log, mark, saved, granted } = restored;
+        let Restored { partition, mut crawl, log, position, saved, granted_pages } = restored;
         self.taken += 1;
-        if let Some(pages) = granted {
+        if let Some(pages) = granted_pages {
             crawl.allow(pages.saturating_sub(crawl.progress().pages));
         }
         let (streams, arrivals) = (self.shared.streams.clone(), self.arrivals.clone());
         let follower = tokio::spawn(async move {
-            while let Err(error) = follow(&streams, partition, mark.links, &arrivals).await {
+            while let Err(error) = follow(&streams, partition, position.links, &arrivals).await {
                 tracing::debug!("{error}");
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
@@ -176,7 +176,7 @@ impl Worker<'_> {
         let _ = self.to_writer.send(Work::Open(partition, log));
         let own = Owned {
             crawl,
-            clock: MonotonicClock::start(mark.last),
+            clock: MonotonicClock::start(position.last),
             wake: None,
             idle: None,
             values: None,
@@ -187,12 +187,12 @@ impl Worker<'_> {
             in_flight: 0,
             steps: 0,
             unwritten: std::collections::VecDeque::new(),
-            mark,
+            position,
             saved,
-            durable: mark.links,
+            durable: position.links,
             sent: 0,
-            allowed: 0,
-            gave_up: false,
+            leases_received: 0,
+            returned_pages: false,
             follower,
         };
         self.partitions.insert(partition, own);
@@ -248,8 +248,8 @@ impl Worker<'_> {
         }
         for own in self.partitions.values_mut() {
             let now = own.clock.now();
-            if !own.gave_up && own.has_no_use_for_pages(now) {
-                own.gave_up = true;
+            if !own.returned_pages && own.has_no_use_for_pages(now) {
+                own.returned_pages = true;
                 own.crawl.allow(0);
             }
         }
@@ -269,9 +269,4 @@ impl Worker<'_> {
             let _ = self.to_writer.send(Work::Close(partition));
         }
     }
-}
-
-#[allow(clippy::disallowed_methods, reason = "an edge: requests take real time")]
-pub(crate) fn now() -> Instant {
-    Instant::now()
 }

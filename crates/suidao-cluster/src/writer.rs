@@ -24,9 +24,7 @@ use crate::nats::Streams;
 /// Maximum number of steps written together.
 const GROUP: usize = 256;
 /// The longest wait for the server before the worker gives up.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// What is said then.
-const AWAY: &str = "it did not answer for two minutes";
+const SERVER_WAIT: Duration = Duration::from_secs(120);
 
 /// A step of a partition.
 pub(crate) struct Step {
@@ -72,9 +70,9 @@ pub(crate) struct Writer {
     pub logs: BTreeMap<u32, PartitionLog>,
     /// Sends of links so far.
     pub sends: u64,
-    /// Checkpoints in progress, one at a time (`turn`).
+    /// Checkpoints in progress, one at a time (`save_lock`).
     pub saves: JoinSet<()>,
-    pub turn: Arc<Mutex<()>>,
+    pub save_lock: Arc<Mutex<()>>,
 }
 
 impl Writer {
@@ -158,11 +156,11 @@ impl Writer {
     fn save(&mut self, partition: u32, mut saved: Saved) {
         // None: it was fenced off.
         let Some(log) = self.logs.get(&partition) else { return };
-        saved.mark.through = log.end();
+        saved.position.through = log.end();
         let (shared, archive) = (self.shared.clone(), self.files.clone());
-        let turn = Arc::clone(&self.turn);
+        let save_lock = Arc::clone(&self.save_lock);
         self.saves.spawn(async move {
-            let _turn = turn.lock().await;
+            let _lock = save_lock.lock().await;
             if let Err(error) = checkpoints::save(&shared, &archive, partition, saved).await {
                 tracing::warn!("cannot save a checkpoint of partition {partition}, so a restart takes longer: {error}");
             }
@@ -193,6 +191,11 @@ impl Writer {
     }
 }
 
+/// The reason in the error message after [`SERVER_WAIT`].
+fn no_answer() -> String {
+    format!("it did not answer for {} s", SERVER_WAIT.as_secs())
+}
+
 /// Appends an entry; retries while the server is away.
 async fn append(streams: &Streams, log: &mut PartitionLog, entry: &LogEntry) -> Result<(), AppendFailure> {
     let appended = async {
@@ -206,7 +209,7 @@ async fn append(streams: &Streams, log: &mut PartitionLog, entry: &LogEntry) -> 
             }
         }
     };
-    tokio::time::timeout(PATIENCE, appended).await.unwrap_or_else(|_| Err(AppendFailure::Failed(AWAY.to_owned())))
+    tokio::time::timeout(SERVER_WAIT, appended).await.unwrap_or_else(|_| Err(AppendFailure::Failed(no_answer())))
 }
 
 /// Sends deliveries; retries while the server is away.
@@ -217,5 +220,5 @@ async fn send_patiently(streams: &Streams, deliveries: &[(u32, Delivery)], id: &
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, sent).await.map_err(|_| AWAY.to_owned())
+    tokio::time::timeout(SERVER_WAIT, sent).await.map_err(|_| no_answer())
 }

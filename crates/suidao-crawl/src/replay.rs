@@ -40,7 +40,7 @@ impl<W: Web + ?Sized> Web for std::sync::Arc<W> {
 
 pub trait ReplaySource: Send + Sync {
     /// The outcome of fetching `url`; the same each time.
-    fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome;
+    fn outcome(&self, kind: &FetchKind, url: &CrawlUrl) -> FetchOutcome;
 }
 
 /// A web whose pages are parsed and scored on each request.
@@ -50,10 +50,10 @@ pub struct TopicalWeb<'a> {
 }
 
 impl ReplaySource for TopicalWeb<'_> {
-    fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
+    fn outcome(&self, kind: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
         let response = self.web.get(url);
         let read = catch_unwind(AssertUnwindSafe(|| {
-            outcome(wanted, response.as_ref().map_err(Clone::clone), None, self.topic, ROBOT)
+            outcome(kind, response.as_ref().map_err(Clone::clone), None, self.topic, ROBOT)
         }));
         // A page that makes a library panic is lost, as in a live crawl.
         read.unwrap_or_else(|_| {
@@ -121,9 +121,9 @@ pub fn replay_while(
             None => {
                 let (due, ticket) = under_way.pop_front().expect("with nothing in flight the machine waits for a time");
                 now = due;
-                let outcome = source.outcome(&ticket.wanted, &ticket.url);
-                let delivery = ResponseMeta { latency: Some(REQUEST), from: None };
-                if sink(crawl.settle(ticket, outcome, delivery, now)).is_break() {
+                let outcome = source.outcome(&ticket.kind, &ticket.url);
+                let meta = ResponseMeta { latency: Some(REQUEST), from: None };
+                if sink(crawl.settle(ticket, outcome, meta, now)).is_break() {
                     return Stop::PageLimit;
                 }
             }

@@ -11,7 +11,7 @@ use crate::rules::{FieldRule, PageRule, RulesError, ValueKind, applies, parse};
 use crate::selector::CheckedSelector;
 use crate::structured::{at_path, objects};
 use crate::tree::PageTree;
-use crate::value::{property, taken, typed};
+use crate::value::{extract_value, property, typed};
 
 /// Maximum number of values of a field with `many`.
 const MAX_VALUES: usize = 1_000;
@@ -145,10 +145,9 @@ fn value(rule: &FieldRule, tree: &PageTree, objects: &[Value]) -> Option<Value> 
         let values: Vec<Value> = values.take(MAX_VALUES).collect();
         (!values.is_empty()).then_some(Value::Array(values))
     };
-    let selected = rule
-        .select
-        .as_ref()
-        .and_then(|selector| convert(&mut tree.select(selector).filter_map(|element| taken(&element, &rule.take))));
+    let selected = rule.select.as_ref().and_then(|selector| {
+        convert(&mut tree.select(selector).filter_map(|element| extract_value(&element, &rule.take)))
+    });
     selected
         .or_else(|| convert(&mut at_path(objects, &rule.jsonld).into_iter().filter(|_| !rule.jsonld.is_empty())))
         .or_else(|| {

@@ -27,7 +27,7 @@ pub enum SelectorError {
     Unbalanced(String),
     #[error("the selector \"{0}\" has a pseudo-element; select the element and use take = \"text\" or \"attr:NAME\"")]
     PseudoElement(String),
-    #[error("the selector \"{selector}\" uses {part}, which takes too long on large pages; write it without")]
+    #[error("the selector \"{selector}\" uses {part}, which takes too long on large pages; rewrite it without {part}")]
     Quadratic { selector: String, part: &'static str },
     #[error("the selector \"{0}\" is not CSS that can be matched; see docs/formats.md for what is supported")]
     Invalid(String),

@@ -11,7 +11,7 @@ use crate::rules::{Take, ValueKind};
 const MAX_CHARS: usize = 10_000;
 
 /// The text that a rule takes from an element, white space folded; `None` if there is none.
-pub fn taken(element: &ElementRef, take: &Take) -> Option<String> {
+pub fn extract_value(element: &ElementRef, take: &Take) -> Option<String> {
     match take {
         Take::Text => folded(element.text()),
         Take::Html => Some(element.inner_html()).filter(|html| !html.trim().is_empty()),

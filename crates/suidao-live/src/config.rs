@@ -1,5 +1,5 @@
-//! The configuration: one TOML file; `--set key=value` overrides single keys. This file alone turns the typed text
-//! ([`toml::Table`]) into a [`Config`]. Unknown keys are errors.
+//! The configuration: one TOML file; `--set key=value` overrides single keys. Only this file converts the
+//! parsed table ([`toml::Table`]) to a [`Config`]. Unknown keys are errors.
 
 pub mod stored;
 

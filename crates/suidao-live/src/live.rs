@@ -120,7 +120,7 @@ pub enum LiveError {
     Threads(std::io::Error),
 }
 
-/// The result of a crawl. Serialized it has what `summary.json` keeps of it.
+/// The result of a crawl. `summary.json` contains the fields that are serialised.
 #[derive(Clone, Debug, Serialize)]
 pub struct CrawlReport {
     /// Counts over all runs.
@@ -141,7 +141,7 @@ pub struct CrawlReport {
     pub memory: Option<u64>,
     /// URLs skipped, by reason.
     #[serde(rename = "skip_reasons")]
-    pub exclusions: BTreeMap<SkipReason, u64>,
+    pub skipped_by_reason: BTreeMap<SkipReason, u64>,
     /// For a refresh: when the first known page may be requested again.
     #[serde(skip)]
     pub next_due: Option<Millis>,
@@ -172,7 +172,7 @@ impl CrawlReport {
             seconds: 0.0,
             resumed: false,
             memory: resident_memory(),
-            exclusions: crawl.exclusions().clone(),
+            skipped_by_reason: crawl.skipped_by_reason().clone(),
             next_due: crawl.next_due(),
             failures: BTreeMap::new(),
             unreached: crawl.unreached(UNREACHED),
@@ -232,8 +232,8 @@ pub fn crawl_settings(config: &Config, topic: &Topic) -> CrawlSettings {
     }
 }
 
-/// Stores the input that a refresh needs.
-pub(crate) fn keep_inputs(job: &Job) -> Result<(), StoreError> {
+/// Writes the input that a refresh needs.
+pub(crate) fn write_inputs(job: &Job) -> Result<(), StoreError> {
     let write = |path: std::path::PathBuf, text: String| write_own(&path, |out| Ok(out.write_all(text.as_bytes())?));
     write(job.directory.topic_toml(), job.topic.lexicon().to_toml())?;
     // Every value came from TOML or is a number.
@@ -278,7 +278,7 @@ pub fn run_in_view(
     let mut store = Store::resume(&job.directory, &meta, command(job))?;
     let resumed = !store.is_empty();
     if job.refresh.is_none() && job.forum.is_none() {
-        keep_inputs(job)?;
+        write_inputs(job)?;
     }
     let own = job.strategy.as_ref().map(|own| own.name.as_str());
     let settings = fold_digest(&job.config, &job.topic, own);
@@ -304,7 +304,7 @@ pub fn run_in_view(
         view.ready(now(), resumed, crawl.progress());
         view.open()
     });
-    let begun = clock();
+    let begun = monotonic_now();
     let (notices, noticed) = unbounded_channel();
     let durable = store.len();
     let writer = Writer::spawn(store, archive, move |notice| {
@@ -326,7 +326,7 @@ pub fn run_in_view(
         task: FetchTask {
             fetcher,
             renderer: renderer.clone(),
-            readers: ParsePool::new(duration(job.config.crawl.reading_timeout)),
+            parsers: ParsePool::new(duration(job.config.crawl.reading_timeout)),
             topic: Arc::clone(&job.topic),
             robot: self::agent(&job.config).into(),
             monitor: view.cloned(),
@@ -371,7 +371,7 @@ pub fn run_in_view(
     Ok(CrawlReport {
         pages_now: crawl.progress().pages - before,
         stop,
-        seconds: clock().duration_since(begun).as_secs_f64(),
+        seconds: monotonic_now().duration_since(begun).as_secs_f64(),
         resumed,
         failures,
         trouble: report_on.iter().map(|id| (*id, crawl.url(*id))).collect(),
@@ -379,7 +379,7 @@ pub fn run_in_view(
     })
 }
 
-/// The command that writes, for others that want to.
+/// The command to name in the lock file, so that another process can report who is writing.
 fn command(job: &Job) -> &'static str {
     match (&job.refresh, &job.forum) {
         (Some(_), _) => "suidao refresh",
@@ -388,7 +388,7 @@ fn command(job: &Job) -> &'static str {
     }
 }
 
-/// The identity of a crawl that begins now.
+/// The metadata (`meta.json`) of a crawl that begins now.
 pub fn meta(job: &Job) -> Meta {
     let threshold = crawl_settings(&job.config, &job.topic).page_threshold;
     Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), threshold, now())
@@ -492,7 +492,8 @@ pub fn now() -> Millis {
     Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
+/// The monotonic clock, for durations.
 #[allow(clippy::disallowed_methods)] // the time enters here
-pub(crate) fn clock() -> Instant {
+pub fn monotonic_now() -> Instant {
     Instant::now()
 }

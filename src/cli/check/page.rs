@@ -7,7 +7,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use bytes::Bytes;
 use clap::Args;
 use serde::Serialize;
@@ -18,7 +18,7 @@ use suidao::html::count;
 use suidao::live::{self, Job, News};
 use suidao::model::{
     CrawlUrl, Defect, Event, Fetched, LinkScores, Region, Relevance, RobotsRules, SkipReason, TermMatch, is_document,
-    number, verdict,
+    number, relevance_label,
 };
 use suidao::read::{self, CharsetFrom, Parsed};
 use suidao::store::archive::ArchiveReader;
@@ -30,13 +30,13 @@ use suidao::visible;
 use super::{parse, read};
 use crate::cli::crawl::interrupted;
 use crate::cli::network::NetworkArgs;
-use crate::cli::{Exit, Verbosity, extraction, inputs};
+use crate::cli::{Exit, Verbosity, extraction, inputs, temporary_directory};
 
 /// Maximum number of links shown to people; JSON has all.
 const LINKS: usize = 40;
 
 /// Longest wait for a failing host, in seconds.
-const PATIENCE: f64 = 5.0;
+const HOST_WAIT: f64 = 5.0;
 
 /// Show what suidao reads on a page.
 #[derive(Args)]
@@ -73,7 +73,7 @@ pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
     let fetched = match remote {
         Some(url) => match fetch(url, config.clone())? {
             Ok(fetched) => {
-                args.network.remind(&config, verbosity);
+                args.network.warn_without_contact(&config, verbosity);
                 fetched
             }
             Err(why) => {
@@ -142,9 +142,8 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
     config.strategy.name = StrategyName::BreadthFirst;
     config.crawl.forums = false;
     // A person waits for this one.
-    config.politeness.patience = config.politeness.patience.min(PATIENCE);
-    let root =
-        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
+    config.politeness.patience = config.politeness.patience.min(HOST_WAIT);
+    let root = temporary_directory()?;
     // Nothing is scored here, but a crawl needs a topic.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("page", &[("page", 1.0)])));
     let directory = CrawlDirectory::new(root.path());
@@ -253,7 +252,7 @@ impl<'a> PageSummary<'a> {
                 relevance: page.relevance,
                 page_threshold: topic.page_threshold(),
                 relevant: on_topic && is_document(page.listing, page.sketch),
-                verdict: verdict(on_topic, page.listing, page.sketch),
+                verdict: relevance_label(on_topic, page.listing, page.sketch),
                 terms: page.terms,
             }
         });

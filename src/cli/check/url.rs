@@ -25,10 +25,12 @@ pub fn show(urls: &[String], config: &Config, as_json: bool) -> Result<bool> {
             terminal::exact(format_args!("{url}"))?;
             continue;
         }
-        let refusal = config.scope.refuses(&url).or_else(|| suidao::trap::path::refuses(&config.traps, &url));
+        let skip_reason =
+            config.scope.skip_reason(&url).or_else(|| suidao::trap::path::skip_reason(&config.traps, &url));
         let line = json!({
-            "input": text, "url": url, "host": url.authority(), "robots": url.robots(), "in_scope": refusal.is_none(),
-            "skip_reason": refusal, "why": refusal.map(SkipReason::why), "weight": url_weight(&url),
+            "input": text, "url": url, "host": url.authority(), "robots": url.robots(),
+            "in_scope": skip_reason.is_none(),
+            "skip_reason": skip_reason, "why": skip_reason.map(SkipReason::why), "weight": url_weight(&url),
         });
         outln!("{line}");
     }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use suidao::cluster::{self, ClusterStatus, NatsConnection, NewCrawl, SharedCrawl};
 use suidao::config::Config;
 use suidao::html::{count, thousands};
-use suidao::live::{self, Job};
+use suidao::live::{self, Job, monotonic_now};
 use suidao::model::Event;
 use suidao::recorded;
 use suidao::store::{CrawlDirectory, Store};
@@ -20,7 +20,7 @@ use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
 use suidao::world::{Proxied, ServedRequest, ServerOptions, SyntheticWeb, WebServer, WebSpec};
 
-use crate::cli::{Exit, Verbosity};
+use crate::cli::{Exit, Verbosity, temporary_directory};
 
 /// Name of the crawl.
 const NAME: &str = "demo";
@@ -42,8 +42,7 @@ impl Drop for Process {
 
 pub fn run(workers: usize, seed: u64, verbosity: Verbosity) -> Result<Exit> {
     let server = nats_server()?;
-    let scratch =
-        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
+    let scratch = temporary_directory()?;
     // Without endless parts: the pages do not depend on the order.
     let spec = WebSpec { pages: 1_200, hosts: 24, calendar_hosts: 0.0, session_hosts: 0.0, seed, ..WebSpec::demo() };
     let world = Arc::new(SyntheticWeb::new(spec).context("cannot generate the demo web")?);
@@ -84,18 +83,18 @@ pub fn run(workers: usize, seed: u64, verbosity: Verbosity) -> Result<Exit> {
     let mut running =
         (1..=workers).map(|number| worker(number, &nats, &web, scratch.path())).collect::<Result<Vec<_>>>()?;
 
-    let begun = clock();
+    let begun = monotonic_now();
     let mut takeover = None;
     until(begun, || Ok(status()?.total().pages >= expected.len() as u64 / 3))?;
     if workers > 1 {
         drop(running.remove(workers - 1));
         infoln!(verbosity, "Worker {workers} is killed ...");
-        let killed = clock();
+        let killed = monotonic_now();
         until(begun, || {
             let status = status()?;
             Ok(owned_by_others(&status, workers) == PARTITIONS as usize || status.end.is_some())
         })?;
-        takeover = Some(clock().duration_since(killed));
+        takeover = Some(monotonic_now().duration_since(killed));
     }
     until(begun, || Ok(status()?.end.is_some()))?;
     for mut worker in running {
@@ -138,7 +137,7 @@ fn start_server(program: &Path, port: u16, files: &Path) -> Result<Process> {
     command.args(["-js", "-a", "127.0.0.1", "-p", &port.to_string(), "-sd"]).arg(files);
     let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let server = Process(server.with_context(|| format!("cannot start {}", program.display()))?);
-    until(clock(), || Ok(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()))?;
+    until(monotonic_now(), || Ok(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()))?;
     Ok(server)
 }
 
@@ -160,8 +159,12 @@ fn owned_by_others(status: &ClusterStatus, killed: usize) -> usize {
 /// Waits for a condition, a while.
 fn until(begun: Instant, mut reached: impl FnMut() -> Result<bool>) -> Result<()> {
     while !reached()? {
-        if clock().duration_since(begun) > BOUND {
-            bail!("the demo took longer than {} s, so it was ended", BOUND.as_secs());
+        if monotonic_now().duration_since(begun) > BOUND {
+            bail!(
+                "the demo took longer than {} s, so it was ended; close other programs, or use fewer workers \
+                 (--workers)",
+                BOUND.as_secs()
+            );
         }
         wait();
     }
@@ -171,11 +174,6 @@ fn until(begun: Instant, mut reached: impl FnMut() -> Result<bool>) -> Result<()
 #[allow(clippy::disallowed_methods, reason = "an edge: other processes work meanwhile")]
 fn wait() {
     std::thread::sleep(Duration::from_millis(50));
-}
-
-#[allow(clippy::disallowed_methods, reason = "an edge: other processes take real time")]
-fn clock() -> Instant {
-    Instant::now()
 }
 
 /// The URLs of a crawl's pages.

@@ -89,11 +89,11 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     });
     screen.clear();
     let report = report?;
-    keep_map(&job, &report)?;
+    write_forum_file(&job, &report)?;
     let details = ForumCrawl { boards: tally.boards(), counts: &tally, forum: &args.forum };
     let mut summary = RunSummary::new(&job.config, &job.topic, &job.directory, &report, details);
     summary.strategy = "boards".to_owned();
-    let value = summary.keep()?;
+    let value = summary.write()?;
     if args.json {
         outln!("{value}");
     }
@@ -117,7 +117,7 @@ fn job(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Job> {
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let (start, mode) = mode(&args.forum, &args.output.join("forum.toml"), args.index_pages)?;
     if args.dry_run.is_none() {
-        args.network.remind(&config, verbosity);
+        args.network.warn_without_contact(&config, verbosity);
     }
     let watch = args.watch.map(|per_day| Watch { per_day, method: args.method });
     Ok(Job { watch, ..super::job(start, topic, config, CrawlDirectory::new(&args.output), mode) })
@@ -134,8 +134,7 @@ fn describe_visits(now: &ForumTally, last: &ForumTally, boards: usize) -> String
     )
 }
 
-/// Writes the forum file.
-fn keep_map(job: &Job, report: &CrawlReport) -> Result<()> {
+fn write_forum_file(job: &Job, report: &CrawlReport) -> Result<()> {
     let path = job.directory.root().join("forum.toml");
     match &report.forum {
         // It may contain corrections.

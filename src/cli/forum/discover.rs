@@ -17,7 +17,7 @@ use suidao::store::directory::write_whole;
 
 use super::super::network::NetworkArgs;
 use super::super::screen::Screen;
-use super::super::{Exit, Verbosity};
+use super::super::{Exit, Verbosity, temporary_directory};
 
 /// Detect the boards, threads and pagination of a forum from about 20 pages, and write a forum file.
 #[derive(Args)]
@@ -49,9 +49,8 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     if output.exists() {
         bail!("{} already exists and may contain corrections; delete it or choose another -o", output.display());
     }
-    args.network.remind(&config, verbosity);
-    let scratch =
-        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
+    args.network.warn_without_contact(&config, verbosity);
+    let scratch = temporary_directory()?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     let job = super::job(start, None, config, directory, ForumMode::Discover { strict: args.strict });
     let mut screen = Screen::new(verbosity, false, StopConditions::default());

@@ -85,9 +85,9 @@ pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
     let places = judged.places();
     let known = labels.iter().filter_map(|(url, relevant)| Some((*places.get(url)?, *relevant)));
     let mut answers: BTreeMap<usize, bool> = known.collect();
-    let foreign = labels.len() - answers.len();
-    if foreign > 0 {
-        infoln!(verbosity, "suidao: ignored {foreign} labels in labels.tsv whose pages the filters exclude");
+    let filtered = labels.len() - answers.len();
+    if filtered > 0 {
+        infoln!(verbosity, "suidao: ignored {filtered} labels in labels.tsv whose pages the filters exclude");
     }
     if asks {
         ask(args, &judged, &mut file, &mut answers)?;

@@ -7,10 +7,10 @@ use clap::Args;
 use suidao::html::count;
 use suidao::model::CrawlUrl;
 use suidao::store::directory::write_whole;
-use suidao::topic::{Lexicon, Sample, learn_from_labels};
+use suidao::topic::{Sample, learn_from_labels};
 
 use super::{lists, samples};
-use crate::cli::Verbosity;
+use crate::cli::{Verbosity, inputs};
 
 /// Maximum number of changes printed in each direction.
 const MAX_PRINTED: usize = 10;
@@ -33,8 +33,7 @@ pub struct LearnArgs {
 
 pub fn run(args: &LearnArgs, verbosity: Verbosity) -> Result<()> {
     let name = args.lexicon.display();
-    let text = std::fs::read_to_string(&args.lexicon).with_context(|| format!("cannot read the lexicon {name}"))?;
-    let lexicon = Lexicon::parse(&text).with_context(|| name.to_string())?;
+    let lexicon = inputs::lexicon(&args.lexicon)?;
     let labels = lists::labels(&args.labels)?;
     let label = |sample: &Sample| {
         let url = sample.url.as_ref().map(CrawlUrl::as_str);

@@ -34,7 +34,9 @@ pub fn keywords(path: &Path) -> Result<Vec<(String, Option<f64>)>> {
 
 pub fn labels(path: &Path) -> Result<HashMap<String, bool>> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the labels {name}"))?;
+    let text = std::fs::read_to_string(path).with_context(|| {
+        format!("cannot read the labels {name}; give a text file with a page, a tab, and 1 or 0 per line")
+    })?;
     entries(&text)
         .map(|(at, line)| {
             // Text after the label is ignored: `suidao label` writes score and stratum there.

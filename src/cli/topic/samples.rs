@@ -10,12 +10,12 @@ use suidao::corpus::{Catalogue, TopicSamples};
 use suidao::crawl::StopConditions;
 use suidao::live::{self, Job};
 use suidao::model::{CrawlUrl, Fetched};
-use suidao::store::{CrawlDirectory, Responses, Store};
+use suidao::store::{CrawlDirectory, Responses, Store, archive};
 use suidao::topic::{Lexicon, Sample, Topic};
 
-use crate::cli::Verbosity;
 use crate::cli::network::NetworkArgs;
 use crate::cli::screen::Screen;
+use crate::cli::{Verbosity, temporary_directory};
 
 /// Limit of decoded bodies.
 const MAX_BODY: usize = 64 << 20;
@@ -49,13 +49,17 @@ pub fn from_documents(path: &Path, relevant: bool) -> Result<TopicSamples> {
         false => TopicSamples::all(&store, &catalogue, DOCUMENTS)?,
     };
     let what = if relevant { "relevant document" } else { "document" };
-    ensure!(!found.samples.is_empty(), "{}: the crawl has no {what} to learn from", path.display());
+    ensure!(
+        !found.samples.is_empty(),
+        "{}: contains no {what} to learn from; crawl more pages, or give sample pages with --pages",
+        path.display()
+    );
     Ok(found)
 }
 
 /// The pages of a crawl; of a page fetched again, the last response.
 fn from_crawl(path: &Path) -> Result<Vec<Sample>> {
-    let mut samples = from_warc(&warc_files(&CrawlDirectory::new(path))?)?;
+    let mut samples = from_warc(&archive_files(&CrawlDirectory::new(path))?)?;
     let mut seen = HashSet::new();
     samples.reverse();
     samples.retain(|sample| seen.insert(sample.source.clone()));
@@ -63,14 +67,11 @@ fn from_crawl(path: &Path) -> Result<Vec<Sample>> {
     Ok(samples)
 }
 
-fn warc_files(directory: &CrawlDirectory) -> Result<Vec<PathBuf>> {
-    let pages = directory.pages();
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&pages)
-        .and_then(|files| files.map(|file| Ok(file?.path())).collect())
-        .with_context(|| format!("cannot read the pages in {}", pages.display()))?;
-    files.retain(|file| file.to_string_lossy().contains(".warc"));
+/// The files of a crawl's archive in order.
+fn archive_files(directory: &CrawlDirectory) -> Result<Vec<PathBuf>> {
+    let mut files = archive::warc_files(&directory.pages())?;
     files.sort();
-    Ok(files)
+    Ok(files.into_iter().map(|(_, path)| path).collect())
 }
 
 /// Pages and texts of a folder, in order of their paths.
@@ -198,9 +199,8 @@ impl Host {
 fn fetch(seeds: Vec<CrawlUrl>, network: &NetworkArgs, verbosity: Verbosity, what: &str) -> Result<Vec<Sample>> {
     let mut config = network.load()?;
     config.limits.depth = Some(0);
-    network.remind(&config, verbosity);
-    let scratch =
-        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
+    network.warn_without_contact(&config, verbosity);
+    let scratch = temporary_directory()?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     // Scores do not matter: a depth of 0 follows no link.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));
@@ -212,5 +212,5 @@ fn fetch(seeds: Vec<CrawlUrl>, network: &NetworkArgs, verbosity: Verbosity, what
     let (fetched, requested) = (report.progress.pages, job.seeds.len());
     ensure!(report.stop.is_some(), "interrupted after {fetched} of {requested} {what}; nothing was written");
     infoln!(verbosity, "{fetched} of {requested} {what} fetched");
-    from_warc(&warc_files(&job.directory)?)
+    from_warc(&archive_files(&job.directory)?)
 }

@@ -52,15 +52,15 @@ impl Crawl {
     pub fn archived_ticket(&mut self, id: UrlId, now: Millis) -> Ticket {
         let (url, host) = (self.state.urls.url(id), self.state.urls.get(id).host());
         let again = self.state.is_due(id);
-        let wanted = choose::page_kind(&self.state, id, &url, again, now);
+        let kind = choose::page_kind(&self.state, id, &url, again, now);
         self.state.set_state(id, LinkState::InFlight);
-        self.start(host, url, wanted, again, now)
+        self.start(host, url, kind, again, now)
     }
 
     /// The ticket for an archived robots.txt; none if no URL of its host is known.
     pub fn archived_robots_ticket(&mut self, url: &CrawlUrl, now: Millis) -> Option<Ticket> {
         let host = self.state.hosts.id_of(url)?;
-        let wanted = FetchKind::Robots { host, https: url.is_https() };
-        Some(Ticket { origin: url.origin(), ..self.start(host, url.clone(), wanted, false, now) })
+        let kind = FetchKind::Robots { host, https: url.is_https() };
+        Some(Ticket { origin: url.origin(), ..self.start(host, url.clone(), kind, false, now) })
     }
 }

@@ -15,7 +15,7 @@ use super::tunnels::EndedTunnel;
 
 /// Maximum Hamming distance between the SimHashes of a page and of its canonical URL.
 const CLAIMED: u32 = 16;
-/// Texts with fewer characters must be equal.
+/// Texts with fewer characters must be equal, as for near-duplicates; the traps' limit is a different one.
 const SHORTEST: u32 = 120;
 /// Redirects followed from a claimed URL.
 const REDIRECTS: usize = 5;

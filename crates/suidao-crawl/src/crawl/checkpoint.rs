@@ -31,7 +31,7 @@ enum Piece<'a> {
     /// URLs, one per line, in order of their numbers.
     Urls(Cow<'a, [UrlRecord]>, Cow<'a, str>),
     /// Fingerprints of URLs excluded on discovery, unordered.
-    Skipped(Vec<u64>),
+    Rejected(Vec<u64>),
     Ended(Vec<(UrlId, EndedTunnel)>),
     /// Heads of the hosts per queue, and pushes to stacks.
     Heads(Cow<'a, [Heads]>, u32),
@@ -61,7 +61,7 @@ impl State {
             sourcing,
             refreshing,
             left_due,
-            counts: Counts { progress, attempts, exclusions, skipped },
+            counts: Counts { progress, attempts, skipped_by_reason, rejected },
             stop,
             wait_state,
             leaving: _,
@@ -69,14 +69,14 @@ impl State {
         if forums.is_single_forum() || refreshing.is_some() {
             return None;
         }
-        let mut fingerprints = skipped.iter().copied();
-        let skipped = std::iter::from_fn(move || portion(&mut fingerprints).map(Piece::Skipped));
+        let mut fingerprints = rejected.iter().copied();
+        let rejected = std::iter::from_fn(move || portion(&mut fingerprints).map(Piece::Rejected));
         let mut ends = ended.iter().map(|(id, ended)| (*id, ended.clone()));
         let ended = std::iter::from_fn(move || portion(&mut ends).map(Piece::Ended));
         let urls = urls.portions().map(|(known, lines)| Piece::Urls(Cow::Borrowed(known), lines));
         let sites = forums.sites.iter().map(|(host, (site, _))| (Cow::Borrowed(&**host), Cow::Borrowed(site)));
         let rest = [
-            Piece::Counts(*progress, *attempts, left_due.iter().copied().collect(), exclusions.clone()),
+            Piece::Counts(*progress, *attempts, left_due.iter().copied().collect(), skipped_by_reason.clone()),
             Piece::Forums(sites.collect()),
         ];
         let queues = frontier.hosts.chunks(FRONTIER_PIECE).map(|portion| Piece::Queues(Cow::Borrowed(portion)));
@@ -85,7 +85,7 @@ impl State {
             .chain([Piece::Heads(Cow::Borrowed(&frontier.heads), frontier.stacked)])
             .chain(queues)
             .chain(urls)
-            .chain(skipped)
+            .chain(rejected)
             .chain(ended);
         let own = own.map(|piece| encode(OWN, &piece));
         let hosts = std::iter::once_with(|| encode(HOSTS, hosts));
@@ -115,7 +115,7 @@ impl State {
         }
         match postcard::from_bytes(piece) {
             Ok(Piece::Urls(known, lines)) => return self.urls.take_portion(&known, &lines),
-            Ok(Piece::Skipped(fingerprints)) => self.counts.skipped.extend(fingerprints),
+            Ok(Piece::Rejected(fingerprints)) => self.counts.rejected.extend(fingerprints),
             Ok(Piece::Ended(ended)) => self.ended.extend(ended),
             Ok(Piece::Heads(heads, stacked)) => {
                 (self.frontier.heads, self.frontier.stacked) = (heads.into_owned(), stacked)
@@ -126,8 +126,9 @@ impl State {
                     self.forums.add(&host, site.into_owned());
                 }
             }
-            Ok(Piece::Counts(progress, attempts, left_due, exclusions)) => {
-                (self.counts.progress, self.counts.attempts, self.counts.exclusions) = (progress, attempts, exclusions);
+            Ok(Piece::Counts(progress, attempts, left_due, skipped_by_reason)) => {
+                (self.counts.progress, self.counts.attempts, self.counts.skipped_by_reason) =
+                    (progress, attempts, skipped_by_reason);
                 self.left_due.extend(left_due);
             }
             Err(_) => return false,
@@ -148,7 +149,7 @@ impl State {
             self.set_state(id, LinkState::Queued);
             let known = self.urls.get(id);
             let (host, entry) = (known.host(), known.entry());
-            self.frontier.requeue_in_flight(host, id, entry);
+            self.frontier.push(host, id, entry);
         }
         for host in free {
             self.frontier.make_ready(host);

@@ -22,9 +22,8 @@ pub struct Progress {
     pub requests_failed: u64,
     /// URLs given up after failed fetches.
     pub failed: u64,
-    /// URLs excluded on discovery or when their turn came.
-    #[serde(rename = "skipped")]
-    pub excluded: u64,
+    /// URLs skipped: links to them were rejected, or they were excluded when they would have been fetched.
+    pub skipped: u64,
     pub queued: u64,
     pub known: u64,
     pub hosts: u64,
@@ -40,27 +39,27 @@ impl Progress {
     }
 }
 
-/// Progress, and excluded URLs. A fold of the events.
+/// Progress, and skipped URLs. A fold of the events.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Counts {
     pub progress: Progress,
     /// Settled page tickets.
     pub attempts: u64,
-    /// Excluded URLs by reason; each counts under its current state.
-    pub exclusions: BTreeMap<SkipReason, u64>,
-    /// Fingerprints of URLs excluded on discovery, so that each is logged once.
-    pub skipped: FxHashSet<u64>,
+    /// Skipped URLs by reason; each counts under its current state.
+    pub skipped_by_reason: BTreeMap<SkipReason, u64>,
+    /// Fingerprints of URLs whose links were rejected, so that each is logged once.
+    pub rejected: FxHashSet<u64>,
 }
 
 impl Counts {
-    pub fn refuse(&mut self, reason: SkipReason) {
-        self.progress.excluded += 1;
-        *self.exclusions.entry(reason).or_default() += 1;
+    pub fn count_skipped(&mut self, reason: SkipReason) {
+        self.progress.skipped += 1;
+        *self.skipped_by_reason.entry(reason).or_default() += 1;
     }
 
-    /// A URL excluded before is accepted.
+    /// A URL skipped before is accepted.
     pub fn accept(&mut self, reason: SkipReason) {
-        self.progress.excluded -= 1;
-        *self.exclusions.entry(reason).or_default() -= 1;
+        self.progress.skipped -= 1;
+        *self.skipped_by_reason.entry(reason).or_default() -= 1;
     }
 }

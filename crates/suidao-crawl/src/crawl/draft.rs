@@ -113,7 +113,7 @@ impl<'a> Draft<'a> {
     /// Rejects a link; each URL is logged once.
     pub fn reject(&mut self, url: &CrawlUrl, from: Option<UrlId>, reason: SkipReason) {
         let fingerprint = url.fingerprint();
-        if !self.state.counts.skipped.contains(&fingerprint) && self.rejected.insert(fingerprint) {
+        if !self.state.counts.rejected.contains(&fingerprint) && self.rejected.insert(fingerprint) {
             self.push(Event::LinkRejected { url: url.clone(), from, reason });
         }
     }
@@ -130,11 +130,11 @@ impl<'a> Draft<'a> {
     }
 
     /// Why a link to `url` is rejected regardless of its score; none if it may be followed.
-    pub fn refuses(&self, url: &CrawlUrl) -> Option<SkipReason> {
-        self.settings.refuses(url).or_else(|| {
-            let may_learn = self.state.traps.runs.ended() > 0 || !self.state.traps.mirrors.is_empty();
+    pub fn skip_reason(&self, url: &CrawlUrl) -> Option<SkipReason> {
+        self.settings.skip_reason(url).or_else(|| {
+            let may_learn = self.state.traps.series_tracker.ended() > 0 || !self.state.traps.mirrors.is_empty();
             let is_new = may_learn && self.find(url).is_none();
-            if is_new { self.state.refuses_learnt(url, true) } else { None }
+            if is_new { self.state.learnt_skip_reason(url, true) } else { None }
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What a crawl knows of forums: its forum mode, the recognised hosts, and how far a forum is explored.
+//! Forum state of a crawl: its forum mode, the recognised hosts, and how far a forum is explored.
 
 use std::sync::Arc;
 

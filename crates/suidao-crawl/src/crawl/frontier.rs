@@ -200,14 +200,8 @@ impl Frontier {
         }
     }
 
-    /// Queues a URL again that was taken and not fetched.
-    pub fn requeue_in_flight(&mut self, host: HostId, id: UrlId, queued: QueueEntry) {
-        let entry = self.entry(id, queued);
-        self.insert(host, queued.queue, entry);
-    }
-
     /// Queues again, in its old position, a head that was taken and not fetched.
-    pub fn requeue(&mut self, head: QueueHead) {
+    pub fn requeue_in_place(&mut self, head: QueueHead) {
         self.insert(head.host, head.queue_id, head.entry);
     }
 
@@ -282,11 +276,11 @@ impl Frontier {
         &mut self,
         host: HostId,
         queue_id: QueueId,
-        waits: impl Fn(UrlId, EntryKey) -> bool,
+        is_current: impl Fn(UrlId, EntryKey) -> bool,
     ) -> Option<UrlId> {
         let stack = self.is_stack(queue_id);
         let queue = self.host(host).queue(queue_id);
-        drop_stale(queue, queue_id, stack, &waits);
+        drop_stale(queue, queue_id, stack, &is_current);
         queue.heap.peek().copied().map(id_of)
     }
 
@@ -309,47 +303,42 @@ impl Frontier {
 
     /// Takes the next URL of a ready host, which is not ready afterwards.
     ///
-    /// `turn` counts the URLs taken so far and determines the queue. `waits` returns whether a URL is still queued as
-    /// its entry states; other entries are stale and dropped.
-    pub fn pop(&mut self, turn: u64, waits: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
+    /// `taken` counts the URLs taken so far and determines the queue. `is_current` returns whether a URL is still
+    /// queued as its entry states; other entries are stale and dropped.
+    pub fn pop(&mut self, taken: u64, is_current: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
         let queue_id = match self.policy {
             QueuePolicy::BestFirst => QueueId::MAIN,
             QueuePolicy::LowestFirst => {
                 let highest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
-                return (0..=highest).find_map(|queue_id| self.pop_queue(QueueId(queue_id), &waits));
+                return (0..=highest).find_map(|queue_id| self.pop_from(QueueId(queue_id), &is_current));
             }
             QueuePolicy::Preempt => QueueId::TUNNEL,
             QueuePolicy::Interleave(main) => {
-                if turn % (u64::from(main) + 1) < u64::from(main) {
+                if taken % (u64::from(main) + 1) < u64::from(main) {
                     QueueId::MAIN
                 } else {
                     QueueId::TUNNEL
                 }
             }
             QueuePolicy::WeightThenRandom { by_weight, at_random } => {
-                let at = turn % (u64::from(by_weight) + u64::from(at_random));
+                let at = taken % (u64::from(by_weight) + u64::from(at_random));
                 if at < u64::from(by_weight) {
                     let heaviest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
-                    return (0..=heaviest).rev().find_map(|queue_id| self.pop_queue(QueueId(queue_id), &waits));
+                    return (0..=heaviest).rev().find_map(|queue_id| self.pop_from(QueueId(queue_id), &is_current));
                 }
                 let ids: Vec<u8> = (0..=u8::MAX)
                     .take(self.heads.len())
-                    .filter(|&queue_id| self.head(QueueId(queue_id), &waits).is_some())
+                    .filter(|&queue_id| self.head(QueueId(queue_id), &is_current).is_some())
                     .collect();
-                let random = SeededRng::at(self.seed.wrapping_add(turn)).bits();
+                let random = SeededRng::at(self.seed.wrapping_add(taken)).bits();
                 let queue_id = *ids.get(usize::try_from(random % (ids.len().max(1) as u64)).unwrap_or(0))?;
-                return self.pop_queue(QueueId(queue_id), &waits);
+                return self.pop_from(QueueId(queue_id), &is_current);
             }
         };
-        self.pop_queue(queue_id, &waits).or_else(|| {
+        self.pop_from(queue_id, &is_current).or_else(|| {
             let other = if queue_id == QueueId::MAIN { QueueId::TUNNEL } else { QueueId::MAIN };
-            self.pop_queue(other, &waits)
+            self.pop_from(other, &is_current)
         })
-    }
-
-    /// As [`Frontier::pop`], of one queue.
-    pub fn pop_from(&mut self, queue_id: QueueId, waits: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
-        self.pop_queue(queue_id, &waits)
     }
 
     fn heads_of(&mut self, queue_id: QueueId) -> Option<&mut Heads> {
@@ -360,8 +349,9 @@ impl Frontier {
         }
     }
 
-    fn pop_queue(&mut self, queue_id: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
-        let (entry, host) = self.head(queue_id, waits)?;
+    /// As [`Frontier::pop`], of one queue.
+    pub fn pop_from(&mut self, queue_id: QueueId, is_current: &impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
+        let (entry, host) = self.head(queue_id, is_current)?;
         self.heads_of(queue_id)?.pop();
         self.mark_waiting(host);
         let queues = self.host(host);
@@ -373,7 +363,7 @@ impl Frontier {
 
     /// The best `most` URLs of each queue of the strategy, best first, whether or not their hosts are ready. Changes
     /// nothing.
-    pub fn heads(&self, most: usize, waits: impl Fn(UrlId, EntryKey) -> bool) -> Vec<(QueueId, Vec<UrlId>)> {
+    pub fn heads(&self, most: usize, is_current: impl Fn(UrlId, EntryKey) -> bool) -> Vec<(QueueId, Vec<UrlId>)> {
         let mut heaps_by_id: BTreeMap<u8, Vec<&[Entry]>> = BTreeMap::new();
         for (queue_id, queue) in self.hosts.iter().flat_map(|host| &host.by_id) {
             if !queue.heap.is_empty() && *queue_id != DUE.0 {
@@ -402,7 +392,7 @@ impl Frontier {
                 steps -= 1;
                 let rank = u32::try_from(entry >> 32).expect("32 bits are left");
                 let id = id_of(entry);
-                if !found.contains(&id) && waits(id, EntryKey { queue_id, rank: (!stack).then_some(rank) }) {
+                if !found.contains(&id) && is_current(id, EntryKey { queue_id, rank: (!stack).then_some(rank) }) {
                     found.push(id);
                 }
                 let below = 8 * position + 1..(8 * position + 9).min(heaps[at].len());
@@ -414,7 +404,7 @@ impl Frontier {
     }
 
     /// The best head of a queue among the ready hosts, after dropping stale ones. Does not remove it.
-    fn head(&mut self, queue_id: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<(Entry, HostId)> {
+    fn head(&mut self, queue_id: QueueId, is_current: &impl Fn(UrlId, EntryKey) -> bool) -> Option<(Entry, HostId)> {
         let stack = self.is_stack(queue_id);
         loop {
             let &(announced, Reverse(host)) = self.heads_of(queue_id)?.peek()?;
@@ -426,7 +416,7 @@ impl Frontier {
                 self.heads_of(queue_id)?.pop();
                 continue;
             }
-            drop_stale(queue, queue_id, stack, waits);
+            drop_stale(queue, queue_id, stack, is_current);
             let head = queue.heap.peek().copied();
             if ready && head == Some(announced) {
                 return Some((announced, host));
@@ -444,10 +434,10 @@ impl Frontier {
 }
 
 /// Drops stale entries from the top of a host's queue.
-fn drop_stale(queue: &mut Queue, queue_id: QueueId, stack: bool, waits: &impl Fn(UrlId, EntryKey) -> bool) {
+fn drop_stale(queue: &mut Queue, queue_id: QueueId, stack: bool, is_current: &impl Fn(UrlId, EntryKey) -> bool) {
     let stale = |entry: Entry| {
         let rank = u32::try_from(entry >> 32).expect("32 bits are left");
-        !waits(id_of(entry), EntryKey { queue_id, rank: (!stack).then_some(rank) })
+        !is_current(id_of(entry), EntryKey { queue_id, rank: (!stack).then_some(rank) })
     };
     while queue.heap.peek().is_some_and(|&head| stale(head)) {
         queue.heap.pop();

@@ -66,7 +66,7 @@ impl Health {
         self.failures = 0;
     }
 
-    pub fn responses(&mut self) {
+    pub fn record_success(&mut self) {
         (self.failures, self.answered, self.cause) = (0, true, None);
         self.throttle -= self.throttle.div_ceil(RELEASE);
     }
@@ -183,11 +183,11 @@ mod tests {
             (0..tries).map(wait).collect()
         };
         assert_eq!(waits(&mut health, 4), [1, 2, 3, 0], "it may not exist, and is given up");
-        health.responses();
+        health.record_success();
         assert_eq!(waits(&mut health, 14), [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600, 3600]);
         let requested = Failure { retry_after: Some(7_200_000), ..failed.clone() };
         assert_eq!(health.backoff(&politeness, &requested), 7_200_000);
-        health.responses();
+        health.record_success();
         health.record_failure(&failed, &politeness, Millis(0));
         assert_eq!(health.backoff(&politeness, &Failure { retry_after: Some(1_000), ..failed }), 5_000);
     }
@@ -220,11 +220,11 @@ mod tests {
             assert_eq!(health.crawl_interval(&politeness), expected);
         }
         for _ in 0..44 {
-            health.responses();
+            health.record_success();
         }
         assert!((2_500..3_500).contains(&health.crawl_interval(&politeness)), "{}", health.crawl_interval(&politeness));
         for _ in 0..400 {
-            health.responses();
+            health.record_success();
         }
         assert_eq!(health.crawl_interval(&politeness), 1_000);
         health.record_failure(&failure(FailureKind::Connect), &politeness, Millis(0));
@@ -237,7 +237,7 @@ mod tests {
         let hour = |hours: u64| Millis(hours * 3_600_000);
         let fail = |health: &mut Health, at| health.record_failure(&failure(FailureKind::Connect), &politeness, at);
         let (mut never, mut before) = (Health::default(), Health::default());
-        before.responses();
+        before.record_success();
         for n in 0..10 {
             assert_eq!(never.is_given_up(&limits, &politeness, hour(n)), n >= 4);
             fail(&mut never, hour(n));
@@ -252,7 +252,7 @@ mod tests {
         fail(&mut before, hour(24));
         assert!(before.is_given_up(&limits, &politeness, hour(24)));
         let (mut once, eager) = (Health::default(), Politeness { backoff: 0.0, ..politeness.clone() });
-        once.responses();
+        once.record_success();
         for _ in 0..10 {
             assert!(!once.is_given_up(&limits, &eager, hour(1)));
             fail(&mut once, hour(1));

@@ -276,7 +276,7 @@ impl HostTable {
         &mut self.hosts[host.0 as usize]
     }
 
-    pub fn responses_from(&mut self, host: HostId, address: IpAddr) {
+    pub fn set_address(&mut self, host: HostId, address: IpAddr) {
         let group = self.groups.of_address(address);
         self.get_mut(host).address = Some((address, group));
     }
@@ -407,8 +407,8 @@ mod tests {
             let health = &hosts.get(host(17)).health;
             let robots = hosts.get(host(17)).robots(false).unwrap();
             let terms = (&super::super::settings::CrawlLimits::default(), &Politeness::default());
-            let response = robots.response(&urls[17], health, terms, 0, Millis(201));
-            assert_eq!(response, super::super::robots::RobotsResponse::Ask);
+            let permission = robots.permission(&urls[17], health, terms, 0, Millis(201));
+            assert_eq!(permission, super::super::robots::RobotsPermission::FetchFirst);
             hosts.forget_robots(host(0));
             assert_eq!(hosts.rules, all(hosts));
         }

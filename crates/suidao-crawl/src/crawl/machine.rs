@@ -34,7 +34,7 @@ pub struct Crawl {
     pub(super) run: Run,
 }
 
-/// Seeds, restarts, and what a crawl knows.
+/// Seeds, restarts and queries.
 impl Crawl {
     pub fn new(settings: CrawlSettings, strategy: Box<dyn Strategy>) -> Self {
         Self { state: State::new(settings, strategy), run: Run::default() }
@@ -121,8 +121,8 @@ impl Crawl {
     /// The expected values of the best URLs, by which [`CrawlSettings::spend`] is applied to several partitions. Linear in
     /// the hosts in flight or resting.
     pub fn best_values(&mut self, now: Millis) -> BestValues {
-        let turn = self.state.counts.attempts + self.run.pages_in_flight;
-        self.state.best_values(turn, now)
+        let taken = self.state.counts.attempts + self.run.pages_in_flight;
+        self.state.best_values(taken, now)
     }
 
     pub fn url(&self, id: UrlId) -> CrawlUrl {
@@ -134,8 +134,8 @@ impl Crawl {
     }
 
     /// Numbers of excluded URLs by reason. A URL accepted later is not counted.
-    pub fn exclusions(&self) -> &BTreeMap<SkipReason, u64> {
-        &self.state.counts.exclusions
+    pub fn skipped_by_reason(&self) -> &BTreeMap<SkipReason, u64> {
+        &self.state.counts.skipped_by_reason
     }
 
     pub fn traps(&self) -> TrapCounts {
@@ -268,7 +268,7 @@ impl Crawl {
 impl Crawl {
     /// Settles a ticket with its outcome and response metadata; returns the events that this causes.
     pub fn settle(&mut self, ticket: Ticket, outcome: FetchOutcome, meta: ResponseMeta, now: Millis) -> Batch {
-        let (groups, again, id) = (ticket.groups, ticket.again, ticket.wanted.url_id());
+        let (groups, again, id) = (ticket.groups, ticket.again, ticket.kind.url_id());
         self.finish(&ticket);
         if let FetchOutcome::Page { .. } = outcome {
             self.run.wait_costs.page(now);
@@ -281,7 +281,7 @@ impl Crawl {
             self.decide(&mut events, time, |draft| response::settled(draft, ticket, outcome));
         } else if let Some(id) = id {
             // No event: in the log it never left the queue.
-            self.state.queue_again(id, again);
+            self.state.requeue(id, again);
         }
         self.state.leave_groups(groups, now);
         Batch { at: now, latency: meta.latency, events }
@@ -292,8 +292,8 @@ impl Crawl {
     pub fn requeue_ticket(&mut self, ticket: Ticket, now: Millis) {
         self.finish(&ticket);
         // The page that needed a robots.txt is already queued.
-        if let Some(id) = ticket.wanted.url_id() {
-            self.state.queue_again(id, ticket.again);
+        if let Some(id) = ticket.kind.url_id() {
+            self.state.requeue(id, ticket.again);
         }
         let wait = self.state.hosts.get(ticket.host).delay(&self.state.settings.politeness);
         self.state.delay_until(ticket.host, now.after(wait), now);
@@ -303,7 +303,7 @@ impl Crawl {
     /// A request is no longer in flight.
     pub(super) fn finish(&mut self, ticket: &Ticket) {
         self.state.hosts.get_mut(ticket.host).in_flight = false;
-        self.run.finish(ticket.wanted.url_id().is_some(), ticket.again);
+        self.run.finish(ticket.kind.url_id().is_some(), ticket.again);
     }
 }
 
@@ -379,23 +379,23 @@ impl Crawl {
             }
             // It is chosen again by the next call.
             _ if !events.is_empty() => {
-                self.state.frontier.requeue(head);
+                self.state.frontier.requeue_in_place(head);
                 self.state.frontier.make_ready(head.host);
                 return Some(Next::Record(Batch { at: now, latency: None, events: std::mem::take(events) }));
             }
             HeadRuling::Fetch(url) => {
                 let again = head.is_due();
                 self.state.set_state(head.id, LinkState::InFlight);
-                let wanted = choose::page_kind(&self.state, head.id, &url, again, now);
+                let kind = choose::page_kind(&self.state, head.id, &url, again, now);
                 let validators = if again { self.state.validators(head.id) } else { None };
-                Ticket { validators, ..self.start(head.host, url, wanted, again, now) }
+                Ticket { validators, ..self.start(head.host, url, kind, again, now) }
             }
             HeadRuling::Probe(url) => {
-                self.state.frontier.requeue(head);
+                self.state.frontier.requeue_in_place(head);
                 self.start(head.host, url, FetchKind::Soft404Probe(head.host), false, now)
             }
             HeadRuling::Robots(url) => {
-                self.state.frontier.requeue(head);
+                self.state.frontier.requeue_in_place(head);
                 let (robots_url, kind) = choose::robots_request(&self.state, head.host, &url);
                 Ticket { origin: url.origin(), ..self.start(head.host, robots_url, kind, false, now) }
             }
@@ -404,14 +404,14 @@ impl Crawl {
     }
 
     /// A request goes out.
-    pub(super) fn start(&mut self, host: HostId, url: CrawlUrl, wanted: FetchKind, again: bool, now: Millis) -> Ticket {
+    pub(super) fn start(&mut self, host: HostId, url: CrawlUrl, kind: FetchKind, again: bool, now: Millis) -> Ticket {
         let record = self.state.hosts.get_mut(host);
         (record.in_flight, record.last_request) = (true, now);
         let groups = record.groups();
         self.state.hosts.groups.start(groups, now);
         let round = self.state.refreshing.as_ref().and_then(|refreshing| refreshing.round);
-        self.run.start(wanted.url_id().is_some(), again, round, now);
-        Ticket { url, wanted, validators: None, host, groups, origin: String::new(), again }
+        self.run.start(kind.url_id().is_some(), again, round, now);
+        Ticket { url, kind, validators: None, host, groups, origin: String::new(), again }
     }
 
     /// The crawl ends; a round that did not reach its pages first records that they are no longer due.
@@ -487,7 +487,7 @@ impl Crawl {
     /// Starts a round, or resumes one that did not finish.
     pub fn begin_refresh(&mut self, now: Millis) -> Option<Batch> {
         let refreshing = self.state.refreshing.as_ref()?;
-        let budget = refreshing.wanted.budget;
+        let budget = refreshing.request.budget;
         self.run.refresh.paced = now;
         let is_unfinished = |round: &ActiveRound| round.budget == budget && !is_over(round, 0, now);
         if matches!(budget, Budget::Round { .. }) && refreshing.round.as_ref().is_some_and(is_unfinished) {

@@ -58,7 +58,7 @@ pub use rules::{Robot, Ruling, product};
 pub use settings::{CrawlLimits, CrawlSettings};
 pub use simulation::{SimulatedRequest, SimulatedStep, simulate};
 pub use sources::Sources;
-pub use spend::{BestValues, MinimumShare, WaitCosts, WaitThreshold};
+pub use spend::{BestValues, MAX_WAIT_WITHOUT_PAGE, MinimumShare, WaitCosts, WaitThreshold};
 pub use ticket::{FetchKind, Next, Ticket};
 pub use traps::TrapCounts;
 pub use watch::{VISITS_A_DAY, Watch};

@@ -47,7 +47,7 @@ pub struct ResponseMeta {
 
 /// Interprets a response for its purpose. `retry_after`: in milliseconds; `robot`: our product token in meta robots.
 pub fn outcome(
-    wanted: &FetchKind,
+    kind: &FetchKind,
     response: Result<&Fetched, Failure>,
     retry_after: Option<u64>,
     topic: &Topic,
@@ -59,7 +59,7 @@ pub fn outcome(
     };
     let failed = |kind| FetchOutcome::Failed(Failure { kind, retry_after });
     match fetched.status {
-        200..=299 => match wanted {
+        200..=299 => match kind {
             FetchKind::Robots { .. } => {
                 let bytes = &fetched.body[..fetched.body.len().min(rules::MAX_BYTES)];
                 FetchOutcome::Robots(RobotsRules::Rules(bytes.to_vec()))
@@ -77,7 +77,7 @@ pub fn outcome(
                         if let Some(to) = parsed.refresh {
                             return FetchOutcome::Redirect { to, permanent: false };
                         }
-                        let (page, page_view) = page(fetched, parsed, wanted, topic);
+                        let (page, page_view) = page(fetched, parsed, kind, topic);
                         FetchOutcome::Page {
                             status: fetched.status,
                             page: Box::new(page),
@@ -97,7 +97,7 @@ pub fn outcome(
             target.map_or_else(|| failed(FailureKind::BadRedirect), |to| FetchOutcome::Redirect { to, permanent })
         }
         // 429 means overload, so it does not grant access (RFC 9309 2.3.1.3 leaves it to the crawler).
-        400..=428 | 430..=499 if matches!(wanted, FetchKind::Robots { .. }) => {
+        400..=428 | 430..=499 if matches!(kind, FetchKind::Robots { .. }) => {
             FetchOutcome::Robots(RobotsRules::AllowAll)
         }
         status => failed(FailureKind::Status(status)),
@@ -109,8 +109,8 @@ pub fn is_page_media(media: &str) -> bool {
     matches!(media, "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml")
 }
 
-fn page(fetched: &Fetched, parsed: Parsed, wanted: &FetchKind, topic: &Topic) -> (Page, Option<Box<ForumPageView>>) {
-    let page_view = match wanted {
+fn page(fetched: &Fetched, parsed: Parsed, kind: &FetchKind, topic: &Topic) -> (Page, Option<Box<ForumPageView>>) {
+    let page_view = match kind {
         FetchKind::Forum(_, look) => Some(analysis::analyze(fetched, &parsed, look)),
         FetchKind::Page(_) => analysis::quick_check(fetched, &parsed),
         _ => None,
@@ -134,7 +134,7 @@ mod tests {
         let topic = Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]));
         let known = Validators { etag: Some("\"1\"".to_owned()), modified: None };
         let robots = FetchKind::Robots { host: HostId(0), https: false };
-        let read = |wanted: &FetchKind, request_validators: Option<&Validators>, status| {
+        let read = |kind: &FetchKind, request_validators: Option<&Validators>, status| {
             let headers = [("etag", "\"2\""), ("content-type", "text/html")];
             let fetched = Fetched {
                 url: CrawlUrl::parse("http://a.cn/").unwrap(),
@@ -145,13 +145,13 @@ mod tests {
                 request_validators: request_validators.map(|requested| Box::new(requested.clone())),
                 rendered: None,
             };
-            outcome(wanted, Ok(&fetched), None, &topic, "suidao")
+            outcome(kind, Ok(&fetched), None, &topic, "suidao")
         };
         let page = FetchKind::Page(UrlId(0));
         assert_eq!(read(&page, Some(&known), 304), FetchOutcome::Unchanged);
-        for wanted in [&page, &robots] {
+        for kind in [&page, &robots] {
             let failed = FetchOutcome::Failed(Failure { kind: FailureKind::Status(304), retry_after: None });
-            assert_eq!(read(wanted, None, 304), failed);
+            assert_eq!(read(kind, None, 304), failed);
         }
         let FetchOutcome::Page { validators, .. } = read(&page, Some(&known), 200) else { panic!() };
         assert_eq!(validators.unwrap().etag.as_deref(), Some("\"2\""));

@@ -1,4 +1,4 @@
-//! Status of a running crawl: queue heads, hosts, exclusions by reason.
+//! Status of a running crawl: queue heads, hosts, skipped URLs by reason.
 
 use std::cmp::Reverse;
 
@@ -26,8 +26,8 @@ pub struct Overview {
     pub queues: Vec<QueueView>,
     /// Which URLs wait for better ones now.
     pub wait_threshold: Option<WaitThreshold>,
-    /// Excluded URLs by their first reason, including those queued later; the most frequent first.
-    pub exclusions: Vec<(SkipReason, u64)>,
+    /// Skipped URLs by their first reason, including those queued later; the most frequent first.
+    pub skipped_by_reason: Vec<(SkipReason, u64)>,
 }
 
 /// Hosts by state; each counts once, in the first state that applies.
@@ -139,9 +139,9 @@ impl State {
             named.collect()
         };
         let (largest, failing) = (view(largest), view(failing));
-        let mut exclusions: Vec<(SkipReason, u64)> =
-            self.counts.exclusions.iter().map(|(&reason, &count)| (reason, count)).collect();
-        exclusions.sort_by_key(|&(reason, count)| (Reverse(count), reason));
+        let mut skipped_by_reason: Vec<(SkipReason, u64)> =
+            self.counts.skipped_by_reason.iter().map(|(&reason, &count)| (reason, count)).collect();
+        skipped_by_reason.sort_by_key(|&(reason, count)| (Reverse(count), reason));
         Overview {
             progress: self.counts.progress,
             in_flight,
@@ -151,7 +151,7 @@ impl State {
             failing,
             queues: self.queues(most),
             wait_threshold: None,
-            exclusions,
+            skipped_by_reason,
         }
     }
 
@@ -194,8 +194,8 @@ impl State {
     }
 
     fn queues(&self, most: usize) -> Vec<QueueView> {
-        let waits = |id: UrlId, key: EntryKey| self.urls.get(id).is_current(key);
-        let queues = self.frontier.heads(most, waits).into_iter();
+        let is_current = |id: UrlId, key: EntryKey| self.urls.get(id).is_current(key);
+        let queues = self.frontier.heads(most, is_current).into_iter();
         let queues = queues.map(|(queue, ids)| QueueView {
             queue_id: queue,
             heads: ids.into_iter().map(|id| (self.urls.url(id), self.urls.get(id).entry())).collect(),

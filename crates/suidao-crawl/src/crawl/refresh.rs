@@ -18,7 +18,7 @@ use super::frontier::DUE;
 use super::signals::Signals;
 
 /// How long a round waits for its sitemaps and feeds before it chooses pages, in milliseconds.
-pub(super) const PATIENCE: u64 = 60_000;
+pub(super) const SOURCES_WAIT: u64 = 60_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refresh {
@@ -37,7 +37,7 @@ pub struct PlannedVisit {
 
 /// Refresh state of a crawl. A fold of the events.
 pub(super) struct Refreshing {
-    pub(super) wanted: Refresh,
+    pub(super) request: Refresh,
     pub(super) histories: Histories,
     pub(super) signals: Signals,
     pub(super) round: Option<ActiveRound>,
@@ -100,9 +100,9 @@ pub(super) struct ActiveRound {
 }
 
 impl Refreshing {
-    pub fn new(wanted: Refresh) -> Self {
+    pub fn new(request: Refresh) -> Self {
         Self {
-            histories: Histories::new(&wanted.settings),
+            histories: Histories::new(&request.settings),
             signals: Signals::default(),
             round: None,
             due: FxHashMap::default(),
@@ -110,26 +110,26 @@ impl Refreshing {
             unreliable_validators: FxHashSet::default(),
             sources_read: None,
             visits: (0, FxHashMap::default()),
-            wanted,
+            request,
         }
     }
 
     pub fn settings(&self) -> &RefreshSettings {
-        &self.wanted.settings
+        &self.request.settings
     }
 
     /// Whether the next request is for a due page: if they have had less than their share.
     pub(super) fn is_turn(&self, run: &RefreshRun) -> bool {
         let Some(round) = &self.round else { return false };
         let begun = round.spent.plus(run.in_flight);
-        let owed = (1.0 - self.wanted.settings.discovery) * (begun.all + 1) as f64 - begun.due as f64;
+        let owed = (1.0 - self.request.settings.discovery) * (begun.all + 1) as f64 - begun.due as f64;
         owed > 1e-9
     }
 
     /// Whether a due page (`again`) or a new page may have the next request. If requests are counted, each side keeps
     /// its share as long as it has pages left, even if their hosts must wait.
     pub(super) fn may(&self, again: bool, queued: u64, run: &RefreshRun) -> bool {
-        if !again && self.wanted.settings.discovery <= 0.0 {
+        if !again && self.request.settings.discovery <= 0.0 {
             return false;
         }
         let Some(ActiveRound { budget: Budget::Round { requests: Some(most), .. }, spent, .. }) = &self.round else {
@@ -138,7 +138,7 @@ impl Refreshing {
         let begun = spent.plus(run.in_flight);
         let due = (self.due.len() as u64).saturating_sub(run.in_flight.due);
         // a share of a count
-        let discovery = (self.wanted.settings.discovery * *most as f64).round() as u64;
+        let discovery = (self.request.settings.discovery * *most as f64).round() as u64;
         run.open
             || if again {
                 begun.due < most.saturating_sub(discovery) || queued <= due

@@ -38,12 +38,13 @@ enum Rules {
     Parsed(Box<Robot>),
 }
 
+/// Whether a URL may be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RobotsResponse {
+pub(super) enum RobotsPermission {
     Allowed,
     Forbidden,
-    /// It must be fetched first.
-    Ask,
+    /// robots.txt must be fetched first.
+    FetchFirst,
     /// It could not be fetched for so long that its host is given up.
     GivenUp,
 }
@@ -138,26 +139,26 @@ impl OriginRobots {
     }
 
     /// `delay`: milliseconds between requests to the host; the rules must be valid for longer.
-    pub fn response(
+    pub fn permission(
         &self,
         url: &CrawlUrl,
         health: &Health,
         terms: (&CrawlLimits, &Politeness),
         delay: u64,
         now: Millis,
-    ) -> RobotsResponse {
+    ) -> RobotsPermission {
         let (limits, politeness) = terms;
         let Some(rules) = &self.rules else {
             let unknown = health.is_unknown() && health.is_given_up(limits, politeness, now);
             let given_up = self.failed > 0 && (unknown || self.is_given_up(health, limits, politeness, now));
-            return if given_up { RobotsResponse::GivenUp } else { RobotsResponse::Ask };
+            return if given_up { RobotsPermission::GivenUp } else { RobotsPermission::FetchFirst };
         };
         let fresh = now.since(self.fetched_at) <= millis(politeness.robots_max_age).max(delay.saturating_mul(2));
         let tried = self.failed > 0 && now.since(self.last) < self.backoff(politeness, None).max(STALE_RETRY);
         match rules {
-            _ if !fresh && !tried => RobotsResponse::Ask,
-            Rules::Parsed(robot) if !robot.allowed(url.as_str()) => RobotsResponse::Forbidden,
-            Rules::All | Rules::Parsed(_) => RobotsResponse::Allowed,
+            _ if !fresh && !tried => RobotsPermission::FetchFirst,
+            Rules::Parsed(robot) if !robot.allowed(url.as_str()) => RobotsPermission::Forbidden,
+            Rules::All | Rules::Parsed(_) => RobotsPermission::Allowed,
         }
     }
 

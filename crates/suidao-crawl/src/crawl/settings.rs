@@ -96,14 +96,14 @@ pub struct CrawlSettings {
 
 impl CrawlSettings {
     /// Why a URL is excluded regardless of the links to it; none if it is allowed.
-    pub(super) fn refuses(&self, url: &CrawlUrl) -> Option<SkipReason> {
-        self.scope.refuses(url).or_else(|| path::refuses(&self.traps, url))
+    pub(super) fn skip_reason(&self, url: &CrawlUrl) -> Option<SkipReason> {
+        self.scope.skip_reason(url).or_else(|| path::skip_reason(&self.traps, url))
     }
 
-    /// As [`CrawlSettings::refuses`], for a sitemap or a feed, whose extension may be excluded for pages.
-    pub(super) fn refuses_file(&self, url: &CrawlUrl) -> Option<SkipReason> {
-        let out_of_scope = self.scope.refuses(url).filter(|reason| *reason != SkipReason::Extension);
-        out_of_scope.or_else(|| path::refuses(&self.traps, url))
+    /// As [`CrawlSettings::skip_reason`], for a sitemap or a feed, whose extension may be excluded for pages.
+    pub(super) fn file_skip_reason(&self, url: &CrawlUrl) -> Option<SkipReason> {
+        let out_of_scope = self.scope.skip_reason(url).filter(|reason| *reason != SkipReason::Extension);
+        out_of_scope.or_else(|| path::skip_reason(&self.traps, url))
     }
 
     /// Whether the language of a page is excluded by `languages`.

@@ -19,7 +19,7 @@ pub struct SimulatedRequest {
     /// Milliseconds from the start.
     pub after: u64,
     pub url: CrawlUrl,
-    pub turn: SimulatedStep,
+    pub step: SimulatedStep,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,8 +29,8 @@ pub enum SimulatedStep {
     Soft404Probe,
     /// A page, from this queue entry.
     Page(UrlId, QueueEntry),
-    /// No request: the URL is excluded when its turn comes.
-    Refused(UrlId, SkipReason),
+    /// No request: the URL is skipped when it would be fetched.
+    Skipped(UrlId, SkipReason),
 }
 
 /// The first `most` requests from `now` on with this concurrency, in order, and the stop reason if there are fewer.
@@ -53,18 +53,18 @@ pub fn simulate(
                 Next::Record(batch) => {
                     for event in batch.events {
                         if let Event::UrlExcluded { id, reason } = event {
-                            let turn = SimulatedStep::Refused(id, reason);
-                            steps.push(SimulatedRequest { after: now.since(begin), url: crawl.url(id), turn });
+                            let step = SimulatedStep::Skipped(id, reason);
+                            steps.push(SimulatedRequest { after: now.since(begin), url: crawl.url(id), step });
                         }
                     }
                 }
                 Next::Fetch(ticket) => {
-                    let turn = match (ticket.wanted.url_id(), &ticket.wanted) {
+                    let step = match (ticket.kind.url_id(), &ticket.kind) {
                         (Some(id), _) => SimulatedStep::Page(id, crawl.state.urls.get(id).entry()),
                         (None, FetchKind::Robots { .. }) => SimulatedStep::Robots,
                         (None, _) => SimulatedStep::Soft404Probe,
                     };
-                    steps.push(SimulatedRequest { after: now.since(begin), url: ticket.url.clone(), turn });
+                    steps.push(SimulatedRequest { after: now.since(begin), url: ticket.url.clone(), step });
                     under_way.push_back((now.after(ANSWER), ticket));
                 }
                 Next::Wait(until) => {
@@ -94,13 +94,13 @@ pub fn simulate(
 }
 
 fn answer_with_nothing(crawl: &mut Crawl, ticket: Ticket, now: Millis) {
-    if let Some(id) = ticket.wanted.url_id() {
+    if let Some(id) = ticket.kind.url_id() {
         crawl.finish(&ticket);
         crawl.state.counts.progress.pages += u64::from(!ticket.again);
         crawl.state.leave(id, LinkState::Fetched, None, EventTime::without_request(now));
         return crawl.state.leave_groups(ticket.groups, now);
     }
-    let outcome = match ticket.wanted {
+    let outcome = match ticket.kind {
         FetchKind::Robots { host, .. } => {
             if crawl.state.hosts.get_mut(host).renew_robots(ticket.url.is_https(), now) {
                 crawl.finish(&ticket);

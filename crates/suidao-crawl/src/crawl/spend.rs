@@ -12,7 +12,7 @@ use suidao_page::model::{Event, Millis, UrlId};
 /// Milliseconds within which a host counts as ready soon.
 pub(super) const SOON: u64 = 5_000;
 /// Milliseconds without a page after which one URL is fetched regardless of others.
-pub(super) const PATIENCE: u64 = 2_000;
+pub const MAX_WAIT_WITHOUT_PAGE: u64 = 2_000;
 /// After this many requests in a row that brought no page, the crawl does not wait for a host.
 pub(super) const MAX_WITHOUT_PAGE: u8 = 3;
 
@@ -97,7 +97,7 @@ impl WaitState {
     /// When a URL held back is released: after some time without a page. The next one follows at once if that one
     /// brings no page, so that a row of failures does not add up.
     pub fn released_at(&self) -> Millis {
-        self.released.map_or(self.last_page, |(_, since)| since).after(PATIENCE)
+        self.released.map_or(self.last_page, |(_, since)| since).after(MAX_WAIT_WITHOUT_PAGE)
     }
 }
 

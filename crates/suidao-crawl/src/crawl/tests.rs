@@ -170,7 +170,7 @@ fn dth_follows_promising_links_and_breadth_first_all_in_order() {
 fn hard_focus_never_sees_the_second_island() {
     let run = run(crawl_settings(), BestFirst { focus: Focus::Hard }, ISLANDS);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "s.cn/off"]);
-    assert_eq!(run.crawl.progress().excluded, 2);
+    assert_eq!(run.crawl.progress().skipped, 2);
 }
 
 #[test]
@@ -775,7 +775,7 @@ fn a_url_that_waits_is_not_counted_as_refused_because_too_many_redirects_lead_to
     let limits = CrawlLimits { redirects: 0, ..CrawlLimits::default() };
     let (crawl, batch) = seeded(CrawlSettings { limits, ..crawl_settings() }, BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
-    assert_eq!((run.crawl.progress().pages, run.crawl.progress().excluded), (2, 0));
+    assert_eq!((run.crawl.progress().pages, run.crawl.progress().skipped), (2, 0));
 }
 
 #[test]
@@ -945,7 +945,7 @@ fn a_simulation_lists_requests_in_order() {
     // The links of the pages are not known yet.
     assert_eq!(urls, ["http://t.cn/1", "http://t.cn/x"]);
     assert_eq!(stop, Some(Stop::FrontierEmpty));
-    assert!(matches!(result[0].turn, SimulatedStep::Page(_, entry) if entry.path.depth == 2), "{:?}", result[0]);
+    assert!(matches!(result[0].step, SimulatedStep::Page(_, entry) if entry.path.depth == 2), "{:?}", result[0]);
     let mut crawl = restored();
     let overview = crawl.overview(Millis(5_000), 5);
     let heads: Vec<&str> = overview.queues.iter().flat_map(|queue| &queue.heads).map(|(url, _)| url.as_str()).collect();
@@ -966,7 +966,7 @@ fn a_simulation_fetches_robots_txt_first_and_respects_the_delay() {
     let (result, _) = simulate(&mut crawl, Millis(0), 4, 9);
     let result: Vec<(&str, bool, u64)> = result
         .iter()
-        .map(|result| (result.url.as_str(), result.turn == SimulatedStep::Robots, result.after / 1000))
+        .map(|result| (result.url.as_str(), result.step == SimulatedStep::Robots, result.after / 1000))
         .collect();
     assert_eq!(
         result,

@@ -35,7 +35,7 @@ impl FetchKind {
 #[derive(Debug)]
 pub struct Ticket {
     pub url: CrawlUrl,
-    pub wanted: FetchKind,
+    pub kind: FetchKind,
     /// Validators of the known version, for a conditional request.
     pub validators: Option<Box<Validators>>,
     pub(super) host: HostId,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::trap::mirror::Mirrors;
-use crate::trap::runs::SeriesTracker;
+use crate::trap::series_tracker::SeriesTracker;
 use crate::trap::session::Sessions;
 use suidao_page::model::{HostId, MissingPageResponse, Sketch, TrapStep, UrlId};
 use suidao_page::text::near_duplicates::NearDuplicateIndex;
@@ -16,8 +16,6 @@ const REPEATED: usize = 3;
 pub(super) const SUSPECTS: usize = 8;
 /// Unanswered probes after which a host is not probed again.
 pub(super) const PROBES: u8 = 3;
-/// Texts with fewer characters may be alike only because of the template.
-pub(super) const MEANINGFUL: u32 = 120;
 
 /// Counts of the rules that act on pages. URLs excluded by other rules are counted by `SkipReason`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +45,7 @@ pub(super) struct Suspicion {
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct TrapState {
     pub near_duplicates: NearDuplicateIndex,
-    pub runs: SeriesTracker,
+    pub series_tracker: SeriesTracker,
     pub sessions: Sessions,
     pub mirrors: Mirrors,
     pub suspicions: FxHashMap<HostId, Suspicion>,

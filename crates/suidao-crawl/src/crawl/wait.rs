@@ -35,7 +35,7 @@ impl Crawl {
     /// The head stays ready: it is chosen again when a host is ready or a response comes, and released after a time
     /// without pages.
     pub(super) fn wait_for_better(&mut self, head: QueueHead, events: &mut Vec<Event>, now: Millis) -> Next {
-        self.state.frontier.requeue(head);
+        self.state.frontier.requeue_in_place(head);
         self.state.frontier.make_ready(head.host);
         let released_at = self.state.wait_state.released_at();
         if released_at <= now {

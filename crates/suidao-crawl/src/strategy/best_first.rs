@@ -37,7 +37,7 @@ pub struct BestFirst {
 
 impl Strategy for BestFirst {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let verdict = if self.focus == Focus::Hard && !visit.on_topic {
+        let decision = if self.focus == Focus::Hard && !visit.on_topic {
             LinkDecision::Drop(SkipReason::OffTopicPage)
         } else {
             LinkDecision::Follow(QueueEntry {
@@ -46,7 +46,7 @@ impl Strategy for BestFirst {
                 path: visit.path_state(TunnelBudget::Unbounded),
             })
         };
-        vec![verdict; visit.links.len()]
+        vec![decision; visit.links.len()]
     }
 }
 
@@ -59,8 +59,8 @@ mod tests {
     fn links_are_worth_their_page() {
         let links = links(&[0.9, 0.0]);
         let soft = BestFirst { focus: Focus::Soft };
-        let verdicts = soft.judge(&visit(0.25, TunnelBudget::Unbounded, &links));
-        assert_eq!(entries(&verdicts), [Some((0, 0.25, TunnelBudget::Unbounded)); 2]);
+        let decisions = soft.judge(&visit(0.25, TunnelBudget::Unbounded, &links));
+        assert_eq!(entries(&decisions), [Some((0, 0.25, TunnelBudget::Unbounded)); 2]);
     }
 
     #[test]

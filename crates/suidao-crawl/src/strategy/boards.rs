@@ -22,7 +22,7 @@ fn rank(role: ForumRole) -> f32 {
 
 impl Strategy for Boards {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let verdict = |role: Option<ForumRole>| match role {
+        let decision = |role: Option<ForumRole>| match role {
             Some(role) => LinkDecision::Follow(QueueEntry {
                 queue: QueueId::MAIN,
                 priority: Priority::new(rank(role)),
@@ -30,7 +30,7 @@ impl Strategy for Boards {
             }),
             None => LinkDecision::Drop(SkipReason::ForumFunction),
         };
-        visit.links.iter().map(|link| verdict(link.role)).collect()
+        visit.links.iter().map(|link| decision(link.role)).collect()
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
@@ -51,10 +51,10 @@ mod tests {
         links[0].role = Some(ForumRole::Index { board, page: 2 });
         links[1].role = Some(ForumRole::Thread);
         links[2].role = Some(ForumRole::Index { board, page: 3 });
-        let verdicts = Boards.judge(&visit(0.0, TunnelBudget::Unbounded, &links));
-        let ranks: Vec<Option<f32>> = verdicts
+        let decisions = Boards.judge(&visit(0.0, TunnelBudget::Unbounded, &links));
+        let ranks: Vec<Option<f32>> = decisions
             .iter()
-            .map(|verdict| match verdict {
+            .map(|decision| match decision {
                 LinkDecision::Follow(entry) => Some(entry.priority.get()),
                 LinkDecision::Drop(_) => None,
             })

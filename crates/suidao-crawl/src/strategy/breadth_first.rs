@@ -27,7 +27,7 @@ mod tests {
     #[test]
     fn all_links_share_one_queue() {
         let links = links(&[0.9, 0.0]);
-        let verdicts = BreadthFirst.judge(&visit(0.0, TunnelBudget::Unbounded, &links));
-        assert_eq!(entries(&verdicts), [Some((0, 1.0, TunnelBudget::Unbounded)); 2]);
+        let decisions = BreadthFirst.judge(&visit(0.0, TunnelBudget::Unbounded, &links));
+        assert_eq!(entries(&decisions), [Some((0, 1.0, TunnelBudget::Unbounded)); 2]);
     }
 }

@@ -1,6 +1,6 @@
 //! PageRank of the whole graph known so far, ranked again when it has grown by a tenth: J. Cho, H. Garcia-Molina, L.
-//! Page, Efficient Crawling Through URL Ordering, 1998, section 3.2. Its topical gate is that of the incremental
-//! reading: only links of relevant pages count.
+//! Page, Efficient Crawling Through URL Ordering, 1998, section 3.2. As in `pagerank.rs` (the incremental version),
+//! only links of relevant pages count.
 
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};

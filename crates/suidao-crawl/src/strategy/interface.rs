@@ -146,12 +146,12 @@ pub mod tests {
     }
 
     /// Queue, priority and k of each decision; `None` for drops.
-    pub fn entries(verdicts: &[LinkDecision]) -> Vec<Option<(u8, f32, TunnelBudget)>> {
-        let entry = |verdict: &LinkDecision| match verdict {
+    pub fn entries(decisions: &[LinkDecision]) -> Vec<Option<(u8, f32, TunnelBudget)>> {
+        let entry = |decision: &LinkDecision| match decision {
             LinkDecision::Follow(entry) => Some((entry.queue.0, entry.priority.get(), entry.path.k)),
             LinkDecision::Drop(_) => None,
         };
-        verdicts.iter().map(entry).collect()
+        decisions.iter().map(entry).collect()
     }
 
     #[test]

@@ -40,9 +40,9 @@ mod tests {
     #[test]
     fn a_page_pays_all_it_has_and_cash_adds_up() {
         let links = links(&[0.9, 0.0]);
-        let verdicts = Opic.judge(&visit(0.0, TunnelBudget::Unbounded, &links));
-        assert_eq!(entries(&verdicts), [Some((0, 0.2, TunnelBudget::Unbounded)); 2]);
-        let (LinkDecision::Follow(old), LinkDecision::Follow(new)) = (verdicts[0], verdicts[1]) else {
+        let decisions = Opic.judge(&visit(0.0, TunnelBudget::Unbounded, &links));
+        assert_eq!(entries(&decisions), [Some((0, 0.2, TunnelBudget::Unbounded)); 2]);
+        let (LinkDecision::Follow(old), LinkDecision::Follow(new)) = (decisions[0], decisions[1]) else {
             panic!("dropped")
         };
         assert!((Opic.merge(old, new).priority.get() - 0.4).abs() < 1e-6);

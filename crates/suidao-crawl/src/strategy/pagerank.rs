@@ -74,10 +74,10 @@ mod tests {
     fn rank_flows_along_links_and_adds_up() {
         let links = links(&[0.0, 0.0]);
         let pagerank = PageRank::default();
-        let verdicts = pagerank.judge(&visit(0.9, TunnelBudget::Unbounded, &links));
+        let decisions = pagerank.judge(&visit(0.9, TunnelBudget::Unbounded, &links));
         let expected = 0.15 + 0.85 * 0.4 / 2.0;
-        assert!((entries(&verdicts)[0].unwrap().1 - expected).abs() < 1e-6);
-        let (LinkDecision::Follow(old), LinkDecision::Follow(new)) = (verdicts[0], verdicts[1]) else {
+        assert!((entries(&decisions)[0].unwrap().1 - expected).abs() < 1e-6);
+        let (LinkDecision::Follow(old), LinkDecision::Follow(new)) = (decisions[0], decisions[1]) else {
             panic!("dropped")
         };
         let twice = pagerank.merge(old, new);
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn the_gate_keeps_off_topic_pages_out() {
         let links = links(&[0.9]);
-        let verdicts = PageRank::default().judge(&visit(0.1, TunnelBudget::Unbounded, &links));
-        assert_eq!(verdicts, [LinkDecision::Drop(SkipReason::OffTopicPage)]);
+        let decisions = PageRank::default().judge(&visit(0.1, TunnelBudget::Unbounded, &links));
+        assert_eq!(decisions, [LinkDecision::Drop(SkipReason::OffTopicPage)]);
     }
 }

@@ -12,7 +12,7 @@ const FOREIGN: [u16; 89] = [
     4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211, 27017,
 ];
 
-pub fn is_foreign(port: u16) -> bool {
+pub fn is_non_web_port(port: u16) -> bool {
     FOREIGN.binary_search(&port).is_ok()
 }
 
@@ -24,11 +24,11 @@ mod tests {
     fn what_browsers_refuse_is_refused_and_the_webs_own_ports_are_not() {
         assert!(FOREIGN.is_sorted());
         for port in [0, 21, 22, 25, 53, 110, 143, 465, 993, 2049, 5060, 6000, 6379, 6667, 6697, 10080, 11211, 27017] {
-            assert!(is_foreign(port), "{port}");
+            assert!(is_non_web_port(port), "{port}");
         }
         for port in [80, 81, 443, 591, 2375, 3000, 5000, 6001, 7001, 8000, 8080, 8088, 8443, 9000, 9200, 32_768, 65_535]
         {
-            assert!(!is_foreign(port), "{port}");
+            assert!(!is_non_web_port(port), "{port}");
         }
     }
 }

@@ -67,8 +67,8 @@ mod tests {
         let links = &all[4..];
         let mut visit = super::super::interface::tests::visit(0.0, TunnelBudget::Unbounded, links);
         visit.entry = entry;
-        for (at, verdict) in random.judge(&visit).into_iter().enumerate() {
-            let LinkDecision::Follow(entry) = verdict else { panic!("dropped") };
+        for (at, decision) in random.judge(&visit).into_iter().enumerate() {
+            let LinkDecision::Follow(entry) = decision else { panic!("dropped") };
             waiting.push((4 + at, entry));
         }
         waiting[best(&waiting)].0

@@ -82,7 +82,7 @@ impl Default for CrawlScope {
 
 impl CrawlScope {
     /// Why `url` is out of scope; `None` if it is in.
-    pub fn refuses(&self, url: &CrawlUrl) -> Option<SkipReason> {
+    pub fn skip_reason(&self, url: &CrawlUrl) -> Option<SkipReason> {
         if !self.schemes.iter().any(|scheme| scheme == url.scheme()) {
             return Some(SkipReason::Scheme);
         }
@@ -108,7 +108,7 @@ impl CrawlScope {
 
     /// [`SkipReason::Port`] if the URL's port belongs to another service and is not allowed.
     pub fn refuses_port(&self, url: &CrawlUrl) -> Option<SkipReason> {
-        let is_closed = |port: u16| port::is_foreign(port) && !self.allow_ports.contains(&port);
+        let is_closed = |port: u16| port::is_non_web_port(port) && !self.allow_ports.contains(&port);
         url.port().is_some_and(is_closed).then_some(SkipReason::Port)
     }
 }
@@ -150,8 +150,8 @@ mod tests {
         assert_eq!([Ignore, Pages, Links].map(refused), [[false, false], [true, false], [true, true]]);
     }
 
-    fn refuses(scope: &CrawlScope, url: &str) -> Option<SkipReason> {
-        scope.refuses(&CrawlUrl::parse(url).unwrap())
+    fn skip_reason(scope: &CrawlScope, url: &str) -> Option<SkipReason> {
+        scope.skip_reason(&CrawlUrl::parse(url).unwrap())
     }
 
     #[test]
@@ -161,10 +161,10 @@ mod tests {
             deny_hosts: vec!["ads.a.cn".into()],
             ..CrawlScope::default()
         };
-        assert_eq!(refuses(&scope, "http://a.cn/"), None);
-        assert_eq!(refuses(&scope, "http://www.a.cn/"), None);
-        assert_eq!(refuses(&scope, "http://aa.cn/"), Some(SkipReason::Host));
-        assert_eq!(refuses(&scope, "http://x.ads.a.cn/"), Some(SkipReason::Host));
+        assert_eq!(skip_reason(&scope, "http://a.cn/"), None);
+        assert_eq!(skip_reason(&scope, "http://www.a.cn/"), None);
+        assert_eq!(skip_reason(&scope, "http://aa.cn/"), Some(SkipReason::Host));
+        assert_eq!(skip_reason(&scope, "http://x.ads.a.cn/"), Some(SkipReason::Host));
     }
 
     #[test]
@@ -181,9 +181,9 @@ mod tests {
             "http://中文.cn/",
             "http://1.2.3.4/",
         ] {
-            assert_eq!(refuses(&scope, url), Some(SkipReason::Host), "{url}");
+            assert_eq!(skip_reason(&scope, url), Some(SkipReason::Host), "{url}");
         }
-        assert_eq!(refuses(&scope, "http://c.cn/x.pdf"), Some(SkipReason::Extension));
+        assert_eq!(skip_reason(&scope, "http://c.cn/x.pdf"), Some(SkipReason::Extension));
         for wrong in [
             "deny_hosts = ['http://a.cn']",
             "allow_hosts = ['a.cn:8080']",
@@ -211,9 +211,9 @@ mod tests {
             ("http://a.cn/:25/", None),
             ("http://[2400:3200::25]/", None),
         ] {
-            assert_eq!(refuses(&scope, url), reason, "{url}");
+            assert_eq!(skip_reason(&scope, url), reason, "{url}");
         }
-        assert_eq!(refuses(&CrawlScope::default(), "http://a.cn:6379/"), Some(SkipReason::Port));
+        assert_eq!(skip_reason(&CrawlScope::default(), "http://a.cn:6379/"), Some(SkipReason::Port));
     }
 
     #[test]
@@ -224,9 +224,9 @@ mod tests {
             ("http://a.cn/v1.2/b", None),
             ("http://a.cn/b.html?f=x.pdf", None),
         ] {
-            assert_eq!(refuses(&scope, url), reason, "{url}");
+            assert_eq!(skip_reason(&scope, url), reason, "{url}");
         }
         let long = format!("http://a.cn/{}", "x".repeat(1024));
-        assert_eq!(refuses(&scope, &long), Some(SkipReason::UrlTooLong));
+        assert_eq!(skip_reason(&scope, &long), Some(SkipReason::UrlTooLong));
     }
 }

@@ -35,7 +35,7 @@ pub enum StrategyName {
     Dth,
     /// Best first, by the relevance of the linking page
     BestFirst,
-    /// First links of relevant pages, fewer of off-topic pages (De Bra, Post 1994)
+    /// First links of on-topic pages, fewer of off-topic pages (De Bra, Post 1994)
     FishSearch,
     /// By anchor, context and inherited score of the path (Hersovici et al. 1998)
     SharkSearch,
@@ -43,7 +43,7 @@ pub enum StrategyName {
     StaticTunnel,
     /// One queue per estimated distance from the topic (Diligenti et al. 2000)
     ContextGraph,
-    /// PageRank over the frontier, links of relevant pages only
+    /// PageRank over the frontier, links of on-topic pages only
     Pagerank,
     /// By cash that pages distribute to their links (Abiteboul, Preda, Cobena 2003)
     Opic,

@@ -8,7 +8,7 @@ use suidao_page::model::{CrawlUrl, SkipReason};
 const PERIODS: std::ops::RangeInclusive<usize> = 1..=3;
 
 /// Why a URL looks like a trap by itself; none if it does not.
-pub fn refuses(traps: &Traps, url: &CrawlUrl) -> Option<SkipReason> {
+pub fn skip_reason(traps: &Traps, url: &CrawlUrl) -> Option<SkipReason> {
     if path_repeats(traps.repeats, url.path()) {
         return Some(SkipReason::RepeatingPath);
     }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     fn ruling(url: &str) -> Option<SkipReason> {
-        refuses(&Traps::default(), &CrawlUrl::parse(&format!("http://a.cn{url}")).unwrap())
+        skip_reason(&Traps::default(), &CrawlUrl::parse(&format!("http://a.cn{url}")).unwrap())
     }
 
     #[test]
@@ -126,14 +126,14 @@ mod tests {
             assert_eq!(ruling(url), None, "{url}");
         }
         let url = CrawlUrl::parse("http://a.cn/x/x/x?a=1&a=1&a=1").unwrap();
-        assert_eq!(refuses(&Traps::off(), &url), None);
+        assert_eq!(skip_reason(&Traps::off(), &url), None);
     }
 
     proptest::proptest! {
         #[test]
         fn any_url_can_be_asked_about(text in "[ -~é中%/?&=]{0,80}") {
             if let Ok(url) = CrawlUrl::parse(&format!("http://a.cn/{text}")) {
-                let _ = refuses(&Traps::default(), &url);
+                let _ = skip_reason(&Traps::default(), &url);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Series of pages that may be endless: a calendar's months, a list's pages, the combinations of a shop's filters. The
-//! URLs show the series; [`super::runs`] decides whether it has ended, because `/2020/05/` may be a calendar or an
-//! archive.
+//! URLs show the series; [`super::series_tracker`] decides whether it has ended, because `/2020/05/` may be a calendar
+//! or an archive.
 
 use xxhash_rust::xxh3::xxh3_64;
 

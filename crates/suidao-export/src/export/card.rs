@@ -84,7 +84,7 @@ impl<'a> Card<'a> {
             "# {name}\n\nA text corpus from a focused web crawl: one page per line, with its title and main text.\n"
         )?;
         writeln!(out, "- Topic: {}\n- Lexicon: {}\n- Strategy: {}", cell(&meta.topic), meta.lexicon, meta.strategy)?;
-        let begun = suidao_store::store::date(meta.created);
+        let begun = suidao_store::store::rfc3339(meta.created);
         writeln!(out, "- Crawl started: {begun}, by suidao {}", meta.version)?;
         writeln!(out, "- Exported by: suidao {}\n", env!("CARGO_PKG_VERSION"))?;
         let Count { documents, chars } = self.all;

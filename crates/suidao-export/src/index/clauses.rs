@@ -1,7 +1,7 @@
 //! Compiles a query for the engine: which pages match, and what each word adds to their score.
 //!
-//! A text typed without a space means its string, so a page must have it, and only that counts: its words also stand
-//! for other things (函数 of 核函数). Only if no page matches, the words are enough, and then some of them.
+//! Text typed without spaces (核函数) is searched as one phrase, because its words alone (函数) have other meanings. If
+//! no page contains the phrase, pages with all its words match; if there are none, pages with some of them.
 //!
 //! The score of a page d for the words w of a query is the sum over words and fields f of b_f · BM25(w, f, d), with
 //! BM25 = idf(w) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · |d_f| / avg |f|)), k1 = 1.2, b = 0.75, and idf(w) = ln(1 +

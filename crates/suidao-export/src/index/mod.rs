@@ -34,7 +34,7 @@ pub enum IndexError {
     #[error("{}: contains no index; create one with `suidao export DIR --format index -o {}`", .0.display(), .0.display())]
     Missing(PathBuf),
     #[error("{}: an incompatible index ({what}); delete it to rebuild it", path.display())]
-    Foreign { path: PathBuf, what: String },
+    Incompatible { path: PathBuf, what: String },
     /// Something other than an index is at its place.
     #[error("{}: is in the way and is not an index; choose another path, or move it away", .0.display())]
     InTheWay(PathBuf),

@@ -24,7 +24,7 @@ use super::tokenizer::{TOKENIZER, analyzer};
 use suidao_extract::Extractor;
 use suidao_page::model::{CrawlUrl, Day, Millis, TermMatch};
 use suidao_store::corpus::{DuplicatePolicy, Filter, document};
-use suidao_store::store::date;
+use suidao_store::store::rfc3339;
 
 /// Bonus of a fully relevant page: score = BM25 · (1 + 0.5 · relevance).
 const TOPIC: f32 = 0.5;
@@ -169,9 +169,9 @@ pub struct ExplainedStep {
 }
 
 /// Calls the engine, which panics on some damaged or manipulated indexes.
-fn ask<T>(path: &Path, ask: impl FnOnce() -> tantivy::Result<T>) -> Result<T, IndexError> {
+fn catch_engine_panic<T>(path: &Path, call: impl FnOnce() -> tantivy::Result<T>) -> Result<T, IndexError> {
     let broken = |_| Err(TantivyError::InternalError("the search engine fails on it".to_owned()));
-    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(broken).map_err(IndexError::engine(path))
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(broken).map_err(IndexError::engine(path))
 }
 
 impl Index {
@@ -179,20 +179,21 @@ impl Index {
         if !path.join("meta.json").is_file() {
             return Err(IndexError::Missing(path.to_owned()));
         }
-        let foreign = |what: &str| IndexError::Foreign { path: path.to_owned(), what: what.to_owned() };
+        let incompatible = |what: &str| IndexError::Incompatible { path: path.to_owned(), what: what.to_owned() };
         let opened = || {
             let index = tantivy::Index::open(ReadOnlyDirectory::open(path)?)?;
             let payload = index.load_metas()?.payload.unwrap_or_default();
             Ok((index, payload))
         };
-        let (index, payload) = ask(path, opened)?;
-        let origin: IndexSource = serde_json::from_str(&payload).map_err(|_| foreign("not created by suidao"))?;
+        let (index, payload) = catch_engine_panic(path, opened)?;
+        let origin: IndexSource = serde_json::from_str(&payload).map_err(|_| incompatible("not created by suidao"))?;
         let (wanted, fields) = schema();
         if origin.format != FORMAT || index.schema() != wanted {
-            return Err(foreign(&format!("format {}, written by suidao {}", origin.format, origin.version)));
+            return Err(incompatible(&format!("format {}, written by suidao {}", origin.format, origin.version)));
         }
         index.tokenizers().register(TOKENIZER, analyzer());
-        let reader = ask(path, || index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into())?;
+        let reader =
+            catch_engine_panic(path, || index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into())?;
         let rules = origin.rules.as_deref().and_then(|rules| Extractor::parse(rules).ok());
         let names = |names: fn(&Extractor) -> Vec<&str>| {
             rules.as_ref().map_or_else(Vec::new, |rules| names(rules).into_iter().map(str::to_owned).collect())
@@ -213,7 +214,7 @@ impl Index {
 
     /// The matching pages, ranked. Fails only if the index is damaged.
     pub fn search(&self, request: &Request) -> Result<SearchResults, IndexError> {
-        ask(&self.path, || self.answer(request))
+        catch_engine_panic(&self.path, || self.answer(request))
     }
 
     /// All pages with a query as typed, in order of fetching, duplicates included.
@@ -231,12 +232,12 @@ impl Index {
             });
             Ok(matched.collect())
         };
-        ask(&self.path, matched)
+        catch_engine_panic(&self.path, matched)
     }
 
     /// The page of this id ([`document::id`]).
     pub fn page(&self, id: &str) -> Result<Option<Stored>, IndexError> {
-        ask(&self.path, || self.find(id))
+        catch_engine_panic(&self.path, || self.find(id))
     }
 
     /// The terms of the topic that most pages have, with the number of pages.
@@ -256,7 +257,7 @@ impl Index {
             counts.truncate(most);
             Ok(counts)
         };
-        ask(&self.path, read)
+        catch_engine_panic(&self.path, read)
     }
 
     /// Names of extracted fields.
@@ -475,7 +476,7 @@ impl Index {
             title: text(fields.title).unwrap_or_default(),
             language: text(fields.language),
             published: moment(fields.published).map(day),
-            fetched: date(Millis(u64::try_from(fetched).unwrap_or_default())),
+            fetched: rfc3339(Millis(u64::try_from(fetched).unwrap_or_default())),
             relevance: relevance.unwrap_or_default() as f32,
             relevant: flag(fields.relevant),
             terms: terms.map(|(term, count)| TermMatch { term, count: count as u32 }).collect(),

@@ -39,8 +39,8 @@ pub fn of_crawl(
     let streamed = export.each(
         |page| {
             let links = page.document(Parts { links: true, ..Parts::default() })?.links;
-            let foreign = links.into_iter().filter(|link| !visited.contains(link.url.authority()));
-            let scored = foreign.map(|link| (topic.score_link(&link.url, &link.anchor).1, link));
+            let on_other_hosts = links.into_iter().filter(|link| !visited.contains(link.url.authority()));
+            let scored = on_other_hosts.map(|link| (topic.score_link(&link.url, &link.anchor).1, link));
             Ok((page.entry.host, scored.collect::<Vec<(Relevance, OutLink)>>()))
         },
         |(from, links)| {

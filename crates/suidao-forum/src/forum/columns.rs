@@ -8,7 +8,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fields::{
-    FieldLabel, Number, RecordPart, Time, entry, initials, is_page_of, is_person, label_by_names, label_of, name,
+    FieldLabel, Number, RecordPart, Time, entry, initials, is_page_of, is_profile_link, label_by_names, label_of, name,
     numbers, times,
 };
 use super::times::all;
@@ -89,7 +89,7 @@ impl LineFields {
         for time in &mut own_times {
             time.label = time.label.and(label_of(headings.text(tree, time.node, row)));
         }
-        let in_name = |node: NodeId| skip(node) || tree.link(node).is_some() && is_person(tree, node);
+        let in_name = |node: NodeId| skip(node) || tree.link(node).is_some() && is_profile_link(tree, node);
         let mut own_numbers = numbers(&part, clock, &in_name);
         let mut order: FxHashMap<NodeId, usize> = FxHashMap::default();
         for number in &mut own_numbers {
@@ -128,8 +128,8 @@ impl LineFields {
                     continue;
                 }
                 let text = tree.text(link);
-                let Some(own) =
-                    name(&text, clock).filter(|own| own.chars().any(|c| !c.is_ascii_digit()) || is_person(tree, link))
+                let Some(own) = name(&text, clock)
+                    .filter(|own| own.chars().any(|c| !c.is_ascii_digit()) || is_profile_link(tree, link))
                 else {
                     continue;
                 };
@@ -137,7 +137,8 @@ impl LineFields {
                     .and(label_by_names(tree, link, row))
                     .and(label_of(headings.text(tree, link, row)));
                 let alone = paragraph.text.trim() == text;
-                let likely = is_person(tree, link) || label.has(FieldLabel::AUTHOR) && !label.has(FieldLabel::VIEWS);
+                let likely =
+                    is_profile_link(tree, link) || label.has(FieldLabel::AUTHOR) && !label.has(FieldLabel::VIEWS);
                 people.push(Person {
                     name: own,
                     place: part.place(tree.parent(link)),

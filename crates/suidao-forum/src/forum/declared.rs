@@ -50,7 +50,7 @@ pub(super) fn complete_posts(extracted: Vec<PostRecord>, items: Vec<DeclaredItem
         let whole = items.into_iter().filter(|item| item.text.is_some());
         return whole
             .map(|item| {
-                fill(PostRecord { author: None, posted: None, floor: None, text: String::new(), fragment: None }, item)
+                fill(PostRecord { author: None, posted: None, number: None, text: String::new(), fragment: None }, item)
             })
             .collect();
     }
@@ -111,7 +111,7 @@ fn fill(post: PostRecord, item: DeclaredItem) -> PostRecord {
     PostRecord {
         author: item.author.or(post.author),
         posted: item.posted.or(post.posted),
-        floor: post.floor.or(item.position),
+        number: post.number.or(item.position),
         text: text.unwrap_or(post.text),
         fragment: post.fragment.or(item.fragment),
     }
@@ -358,7 +358,7 @@ mod tests {
         );
         let stated: Vec<_> = found
             .iter()
-            .map(|post| (post.author.as_deref().unwrap(), post.floor, post.text.as_str(), post.fragment.as_deref()))
+            .map(|post| (post.author.as_deref().unwrap(), post.number, post.text.as_str(), post.fragment.as_deref()))
             .collect();
         assert_eq!(
             stated,

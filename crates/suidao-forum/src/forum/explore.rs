@@ -100,7 +100,7 @@ impl Explorer {
         self.classifier.learn(self.seen.iter().flat_map(|page_view| &page_view.links).map(|link| &link.url));
     }
 
-    pub fn ask(&mut self, url: &CrawlUrl) {
+    pub fn mark_requested(&mut self, url: &CrawlUrl) {
         self.requested.insert(url.clone());
     }
 
@@ -211,8 +211,8 @@ impl Explorer {
         Judged::Sample(urls.into_iter().collect())
     }
 
-    /// Fetches a thread, then builds the map.
-    fn finish(&self, boards: Option<UrlClass>, look: bool) -> ExploreStep {
+    /// Fetches a thread (with `fetch_thread`), then builds the map.
+    fn finish(&self, boards: Option<UrlClass>, fetch_thread: bool) -> ExploreStep {
         // The entry page shows last posts with links of another class: it counts only without other boards.
         let is_board = |page_view: &&ForumPageView| match &boards {
             Some(class) => self.classifier.classify(&page_view.own).class == *class,
@@ -233,7 +233,7 @@ impl Explorer {
         let of_thread =
             |url: &CrawlUrl| thread_classes.iter().any(|class| self.classifier.classify(url).class == *class.class());
         let threads: Vec<&ForumPageView> = self.seen.iter().filter(|page_view| of_thread(&page_view.own)).collect();
-        if look
+        if fetch_thread
             && !threads.iter().any(|page_view| !page_view.posts.is_empty())
             && threads.len() < THREADS
             && self.seen.len() < BUDGET + THREADS

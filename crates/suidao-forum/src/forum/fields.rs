@@ -150,7 +150,7 @@ fn gather(is: impl Fn(&str) -> bool) -> FieldLabel {
 }
 
 /// Whether a link leads to a person's page, by its URL.
-pub(super) fn is_person(tree: &Tree, link: NodeId) -> bool {
+pub(super) fn is_profile_link(tree: &Tree, link: NodeId) -> bool {
     tree.link(link).is_some_and(|url| {
         let address = [url.path(), url.query().unwrap_or_default()].join("?");
         words_of(&address).iter().any(|word| PEOPLE.split('|').any(|known| known == word))

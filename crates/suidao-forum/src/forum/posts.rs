@@ -9,9 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::bodies::bodies;
 use super::declared::{complete_posts, items};
 use super::fields::{FieldLabel, RecordPart, entry, initials, label_of, name, times};
-use super::floors::{floor, floors};
 use super::mail::{self, MailHeader};
-use super::region::{self, PageStats, PostRole, digest, is_writer, role};
+use super::post_numbers::{post_number, post_numbers};
+use super::region::{self, PageStats, PostRole, digest, is_author_link, role};
 use super::tree::{NodeId, Tree};
 use suidao_page::model::{ApproxTime, PostRecord, TimeContext};
 
@@ -33,16 +33,16 @@ fn read(tree: &Tree, clock: TimeContext, stats: PageStats) -> Vec<PostRecord> {
     let (heads, texts) = texts(tree, &parts, &bodies, clock);
     let outside: Vec<PostSurroundings> =
         parts.iter().zip(&bodies).map(|(part, body)| PostSurroundings { part, body }).collect();
-    let (authors, moments) = (authors(&outside, clock), moments(&outside, clock));
-    let (floors, fragments) = (floors(&outside), fragments(&parts));
+    let (authors, times) = (authors(&outside, clock), post_times(&outside, clock));
+    let (numbers, fragments) = (post_numbers(&outside), fragments(&parts));
     let mut found = Vec::with_capacity(parts.len());
     for (at, (text, head)) in texts.into_iter().zip(heads).enumerate() {
         // The post's own header takes precedence over the elements around it.
         let (author, posted) = head.map_or((None, None), |head| (head.author, head.posted));
         let post = PostRecord {
             author: author.or_else(|| authors[at].clone()),
-            posted: posted.or(moments[at]),
-            floor: floors[at],
+            posted: posted.or(times[at]),
+            number: numbers[at],
             text,
             fragment: fragments[at].clone(),
         };
@@ -153,7 +153,7 @@ fn repeated(posts: &[Vec<String>]) -> FxHashSet<String> {
 /// Whether a line is metadata of the post or its author: a time, a number, a member's rank.
 fn is_metadata_line(line: &str, clock: TimeContext) -> bool {
     !super::times::all(line, clock).is_empty()
-        || floor(line).is_some()
+        || post_number(line).is_some()
         || label_of(line).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
 }
 
@@ -178,11 +178,11 @@ fn authors(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<String>
             };
             for node in post.nodes().filter(is_candidate) {
                 let linked = tree.name(node) == "a";
-                let writer = if linked { is_writer(tree, node, row) } else { names_writer(tree, node) };
-                let text = if linked || writer { tree.text(node) } else { String::new() };
+                let author = if linked { is_author_link(tree, node, row) } else { names_author(tree, node) };
+                let text = if linked || author { tree.text(node) } else { String::new() };
                 let Some(name) = name(&text, clock) else { continue };
                 let action = ACTIONS.split('|').any(|word| name.eq_ignore_ascii_case(word));
-                if action || floor(&name).is_some() || !name.chars().any(char::is_alphabetic) && !writer {
+                if action || post_number(&name).is_some() || !name.chars().any(char::is_alphabetic) && !author {
                     continue;
                 }
                 // The names of some members, such as moderators, have classes of their own.
@@ -193,7 +193,7 @@ fn authors(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<String>
                 if let Some(seen) = entry(&mut positions, key) {
                     seen.order = if seen.posts == 0 { own.len() } else { seen.order };
                     seen.posts += 1;
-                    seen.likely += usize::from(writer);
+                    seen.likely += usize::from(author);
                     seen.names.insert(name.clone());
                 }
                 own.push((key, name));
@@ -214,16 +214,16 @@ fn authors(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<String>
     found.iter().map(pick).collect()
 }
 
-fn names_writer(tree: &Tree, node: NodeId) -> bool {
-    const WRITERS: &str = "author|username|poster|postauthor|nickname|nick|user|name";
+fn names_author(tree: &Tree, node: NodeId) -> bool {
+    const AUTHOR_NAMES: &str = "author|username|poster|postauthor|nickname|nick|user|name";
     tree.attribute(node, "itemprop") == Some("author")
         || tree.words(node).any(|word| {
             let begins = ["author", "poster", "username"].iter().any(|name| word.starts_with(name));
-            begins || WRITERS.split('|').any(|known| known == word)
+            begins || AUTHOR_NAMES.split('|').any(|known| known == word)
         }) && tree.subtree(node).len() <= 4
 }
 
-fn moments(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<ApproxTime>> {
+fn post_times(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<ApproxTime>> {
     let member = FieldLabel::MEMBER.and(FieldLabel::EDITED).and(FieldLabel::LAST);
     let all: Vec<_> = posts
         .iter()

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::columns::{ColumnHeadings, LineCounts, LineFields, TimeColumns, author_place};
 use super::declared::{complete_threads, items};
-use super::fields::{is_person, mode};
+use super::fields::{is_profile_link, mode};
 use super::region::ranges;
 use super::sticky::sticky;
 use super::titles::{ThreadLine, lines};
@@ -67,12 +67,12 @@ fn of_thread(tree: &Tree, lines: &[ThreadLine], records: &[ThreadRecord], clock:
     let own: usize = lines.iter().flat_map(|line| &line.roots).map(|&root| length(root)).sum();
     let is_next_to_posts = !records.iter().any(has_replies) || own * 2 < length(0);
     let titles: FxHashSet<&str> = records.iter().map(|record| record.title.trim_start_matches("Re: ")).collect();
-    let people = lines.iter().filter(|line| is_person(tree, line.title)).count();
+    let people = lines.iter().filter(|line| is_profile_link(tree, line.title)).count();
     if !is_next_to_posts && titles.len() > MANY && titles.len() * 10 >= records.len() * 8 && people * 2 < lines.len() {
         return false;
     }
     let posts = ranges(tree, clock);
-    let own = |line: &&ThreadLine| line.url == tree.base() || is_person(tree, line.title);
+    let own = |line: &&ThreadLine| line.url == tree.base() || is_profile_link(tree, line.title);
     let within = lines.iter().filter(|line| own(line) || posts.iter().any(|post| post.contains(&line.title))).count();
     !posts.is_empty() && (is_next_to_posts || within * 2 >= lines.len())
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fields::{FieldLabel, RecordPart, entry, is_person, label_by_names, label_of, times};
+use super::fields::{FieldLabel, RecordPart, entry, is_profile_link, label_by_names, label_of, times};
 use super::links::columns;
 use super::rows::rows;
 use super::tree::{NodeId, Tree};
@@ -53,7 +53,7 @@ impl PageStats {
             };
             if tree.link(node).is_some() {
                 link_end = tree.subtree(node).end;
-                if is_person(tree, node) {
+                if is_profile_link(tree, node) {
                     people.push(node);
                 }
             } else if tree.is_element(node) && tree.words(node).any(|word| word == "author" || word == "username") {
@@ -229,7 +229,7 @@ fn are_lines(tree: &Tree, stats: &PageStats, found: &[Vec<NodeId>]) -> bool {
     for roots in found {
         let part = RecordPart { tree, roots };
         for node in part.nodes() {
-            let Some(url) = tree.link(node).filter(|_| !tree.is_hidden(node) && !is_person(tree, node)) else {
+            let Some(url) = tree.link(node).filter(|_| !tree.is_hidden(node) && !is_profile_link(tree, node)) else {
                 continue;
             };
             if quoted(node) {
@@ -387,6 +387,6 @@ pub(super) fn role(tree: &Tree, node: NodeId) -> PostRole {
 }
 
 /// Whether a link leads to a person, by its URL or by the names of its elements.
-pub(super) fn is_writer(tree: &Tree, link: NodeId, row: NodeId) -> bool {
-    is_person(tree, link) || label_by_names(tree, link, row).has(FieldLabel::AUTHOR)
+pub(super) fn is_author_link(tree: &Tree, link: NodeId, row: NodeId) -> bool {
+    is_profile_link(tree, link) || label_by_names(tree, link, row).has(FieldLabel::AUTHOR)
 }

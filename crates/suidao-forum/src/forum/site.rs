@@ -153,9 +153,11 @@ impl ForumSite {
         let has_threads = !threads.is_empty();
         let kind = match role {
             ForumRole::Thread | ForumRole::Continuation { .. } if page_view.login => PageKind::Login,
-            ForumRole::Thread if self.is_strange(id, page_view.posts.is_empty()) => PageKind::Unread,
+            ForumRole::Thread if self.is_unexpectedly_empty(id, page_view.posts.is_empty()) => PageKind::Unread,
             ForumRole::Thread => PageKind::Thread { thread: id, page: 1 },
-            ForumRole::Continuation { .. } if self.is_strange(id, page_view.posts.is_empty()) => PageKind::Unread,
+            ForumRole::Continuation { .. } if self.is_unexpectedly_empty(id, page_view.posts.is_empty()) => {
+                PageKind::Unread
+            }
             ForumRole::Continuation { thread, page } => PageKind::Thread { thread, page },
             ForumRole::Board | ForumRole::Index { .. } if page_view.login && !has_threads => PageKind::Login,
             ForumRole::Board if !has_threads && self.read.contains(&id) => PageKind::Unread,
@@ -182,8 +184,8 @@ impl ForumSite {
         ParsedForumPage { kind, threads, boards, next, posts }
     }
 
-    /// Whether a page is unexpectedly empty: it had posts or threads before.
-    fn is_strange(&self, id: UrlId, empty: bool) -> bool {
+    /// It had posts or threads before.
+    fn is_unexpectedly_empty(&self, id: UrlId, empty: bool) -> bool {
         empty && self.read.contains(&id)
     }
 
@@ -301,8 +303,8 @@ impl ForumSite {
         }
     }
 
-    /// Records the role of a URL. `url`: the URL itself.
-    pub fn note(&mut self, id: UrlId, role: ForumRole, url: &CrawlUrl) {
+    /// `url`: the URL of `id`.
+    pub fn set_role(&mut self, id: UrlId, role: ForumRole, url: &CrawlUrl) {
         if matches!(role, ForumRole::Board)
             && self.key(&self.boards, url).is_some_and(|key| self.excluded_boards.contains(&key))
         {
@@ -346,7 +348,7 @@ impl ForumSite {
         }
         for list in &page.lists {
             let mut pass = self.pass(list.board);
-            let verdict = pass.page(&list.threads, |id| self.known.get(&id).map(|thread| thread.known));
+            let scan = pass.page(&list.threads, |id| self.known.get(&id).map(|thread| thread.known));
             self.scans.insert(list.board, pass);
             let listed: FxHashMap<UrlId, ListedActivity> = list.threads.iter().copied().collect();
             for (thread, listed) in &list.threads {
@@ -356,7 +358,7 @@ impl ForumSite {
                     known.replies = known.replies.or(listed.replies);
                 }
             }
-            for (thread, change) in verdict.changed {
+            for (thread, change) in scan.changed {
                 let ListedActivity { last_reply, replies, .. } = listed[&thread];
                 let known = KnownThread { last_reply, replies };
                 let entry = self.known.entry(thread).or_insert(Thread { board: list.board, known });

@@ -272,32 +272,32 @@ const TEXTS: [&str; 4] = [
     "I do not agree with the above: the engine is slow, and PHP 5.3 was released on 2009-6-1.",
     "顶一下",
 ];
-const WRITERS: [&str; 4] = ["张三", "lisi", "Anna", "张三"];
+const AUTHORS: [&str; 4] = ["张三", "lisi", "Anna", "张三"];
 
 fn thread(post: impl Fn(usize, &str, &str) -> String, count: usize) -> String {
-    (0..count).map(|at| post(at + 1, WRITERS[at], TEXTS[at])).collect()
+    (0..count).map(|at| post(at + 1, AUTHORS[at], TEXTS[at])).collect()
 }
 
 fn check_posts(
     name: &str,
     page: impl Fn(String) -> String,
     post: impl Fn(usize, &str, &str) -> String,
-    floors: bool,
+    numbers: bool,
     fragments: bool,
 ) {
     for count in [4, 2, 1] {
         let found = posts(&tree(&page(thread(&post, count))), clock());
         let texts: Vec<_> = found.iter().map(|post| post.text.as_str()).collect();
         assert_eq!(texts, &TEXTS[..count], "{name} with {count}");
-        for (order, PostRecord { author, posted, floor, fragment, .. }) in found.iter().enumerate() {
-            assert_eq!(author.as_deref(), Some(WRITERS[order]), "{name}: post {order} of {count}");
+        for (order, PostRecord { author, posted, number, fragment, .. }) in found.iter().enumerate() {
+            assert_eq!(author.as_deref(), Some(AUTHORS[order]), "{name}: post {order} of {count}");
             assert_eq!(
                 posted.map(|moment| moment.at),
                 Some(at(&format!("2009-05-2{}", order + 1), 12, 1)),
                 "{name}: post {order} of {count}"
             );
-            assert_eq!(floor.is_some(), floors, "{name}: {floor:?}");
-            assert!(floor.is_none_or(|floor| floor as usize == order + 1), "{name}: {floor:?}");
+            assert_eq!(number.is_some(), numbers, "{name}: {number:?}");
+            assert!(number.is_none_or(|number| number as usize == order + 1), "{name}: {number:?}");
             assert_eq!(fragment.is_some(), fragments, "{name}: {fragment:?}");
         }
     }
@@ -379,8 +379,8 @@ fn threads_numbered_by_replies() {
     for count in [4, 2] {
         let found = posts(&tree(&page(thread(post, count))), clock());
         let stated: Vec<_> = found.iter().map(|post| (post.author.as_deref(), post.text.as_str())).collect();
-        assert_eq!(stated, (0..count).map(|at| (Some(WRITERS[at]), TEXTS[at])).collect::<Vec<_>>());
-        assert_eq!(found[1].floor, Some(2));
+        assert_eq!(stated, (0..count).map(|at| (Some(AUTHORS[at]), TEXTS[at])).collect::<Vec<_>>());
+        assert_eq!(found[1].number, Some(2));
     }
 }
 
@@ -399,8 +399,8 @@ fn threads_of_replies_with_short_times() {
         )),
         clock(),
     );
-    let stated: Vec<_> = found.iter().map(|post| (post.author.as_deref(), post.text.as_str(), post.floor)).collect();
-    assert_eq!(stated, (0..4).map(|at| (Some(WRITERS[at]), TEXTS[at], Some(at as u32 + 1))).collect::<Vec<_>>());
+    let stated: Vec<_> = found.iter().map(|post| (post.author.as_deref(), post.text.as_str(), post.number)).collect();
+    assert_eq!(stated, (0..4).map(|at| (Some(AUTHORS[at]), TEXTS[at], Some(at as u32 + 1))).collect::<Vec<_>>());
 }
 
 #[test]

@@ -98,12 +98,12 @@ pub(super) fn lines<'a>(
 
 /// Whether a link's text can be a thread's title: not a page number, an arrow or a time.
 fn can_be_title(text: &str, clock: TimeContext) -> bool {
-    const TURNS: &str =
+    const PAGINATION_WORDS: &str =
         "末页|尾页|首页|最后一页|下一页|上一页|最后|last|next|prev|previous|first|new|last page|最後|次へ|前へ|go";
     let bare = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let letters = bare.chars().any(char::is_alphabetic);
     let timed: usize = all(text, clock).iter().map(|time| time.text.len()).sum();
-    letters && !TURNS.split('|').any(|turn| turn == bare) && timed * 2 <= text.len()
+    letters && !PAGINATION_WORDS.split('|').any(|word| word == bare) && timed * 2 <= text.len()
 }
 
 /// How much a group of links looks like the titles of a list; text in the lines counts most.

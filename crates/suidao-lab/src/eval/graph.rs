@@ -51,9 +51,9 @@ struct RedirectRecorder<'a> {
 }
 
 impl ReplaySource for RedirectRecorder<'_> {
-    fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
-        let outcome = self.source.outcome(wanted, url);
-        if let (FetchKind::Page(id) | FetchKind::Plain(id), FetchOutcome::Redirect { to, .. }) = (wanted, &outcome) {
+    fn outcome(&self, kind: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
+        let outcome = self.source.outcome(kind, url);
+        if let (FetchKind::Page(id) | FetchKind::Plain(id), FetchOutcome::Redirect { to, .. }) = (kind, &outcome) {
             self.redirects.lock().unwrap_or_else(PoisonError::into_inner).push((*id, to.clone()));
         }
         outcome
@@ -270,8 +270,8 @@ pub(super) mod tests {
     }
 
     impl ReplaySource for Small {
-        fn outcome(&self, _: &FetchKind, wanted: &CrawlUrl) -> FetchOutcome {
-            let name = &wanted.path()[1..];
+        fn outcome(&self, _: &FetchKind, requested: &CrawlUrl) -> FetchOutcome {
+            let name = &requested.path()[1..];
             if let Some(to) = self.0.iter().find_map(|line| line.strip_prefix(&format!("{name}>"))) {
                 return FetchOutcome::Redirect { to: url(to), permanent: true };
             }

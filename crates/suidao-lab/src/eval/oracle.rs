@@ -47,8 +47,8 @@ impl Strategy for Oracle {
         // Drop pages that lead nowhere, so that nothing else is fetched while a host must wait.
         let nowhere = LinkDecision::Drop(SkipReason::OffTopicPage);
         let link_path = visit.path_state(TunnelBudget::Unbounded);
-        let verdict = |url| self.place(url, link_path).map_or(nowhere, LinkDecision::Follow);
-        visit.links.iter().map(|link| verdict(&link.url)).collect()
+        let decision = |url| self.place(url, link_path).map_or(nowhere, LinkDecision::Follow);
+        visit.links.iter().map(|link| decision(&link.url)).collect()
     }
 
     fn seed(&self, url: &CrawlUrl) -> QueueEntry {

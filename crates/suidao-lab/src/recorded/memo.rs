@@ -27,16 +27,16 @@ struct Remembered<'a> {
 }
 
 impl ReplaySource for Remembered<'_> {
-    fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
+    fn outcome(&self, kind: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
         // The same URL has different outcomes as a page and as robots.txt.
-        let key = xxh3_64_with_seed(url.as_str().as_bytes(), u64::from(matches!(wanted, FetchKind::Robots { .. })));
+        let key = xxh3_64_with_seed(url.as_str().as_bytes(), u64::from(matches!(kind, FetchKind::Robots { .. })));
         let known = self.memo.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).and_then(|it| unpack(it));
         if let Some(outcome) = known {
             return outcome;
         }
         // Cached for all crawls: another may read the page as part of a forum.
-        let wanted = if let FetchKind::Plain(id) = wanted { &FetchKind::Page(*id) } else { wanted };
-        let mut outcome = self.reading.outcome(wanted, url);
+        let kind = if let FetchKind::Plain(id) = kind { &FetchKind::Page(*id) } else { kind };
+        let mut outcome = self.reading.outcome(kind, url);
         if let FetchOutcome::Page { page, .. } = &mut outcome {
             page.text = String::new();
         }

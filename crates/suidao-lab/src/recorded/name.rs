@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::RecordedError;
 use super::folder::Folder;
-use super::warc::{Warc, warc_files};
+use super::warc::{Warc, warc_files_in};
 use crate::world::{SpecError, SyntheticWeb, WebSpec};
 use suidao_crawl::replay::Web;
 use suidao_store::store::CrawlDirectory;
@@ -60,7 +60,7 @@ impl WebName {
             }
             true if CrawlDirectory::new(&path).holds_crawl() => Self::Crawl(path),
             true if path.join("hosts").is_dir() => Self::Hosts(path.join("hosts")),
-            true if warc_files(&path).is_ok() => Self::Warc(path),
+            true if warc_files_in(&path).is_ok() => Self::Warc(path),
             true => Self::Hosts(path),
         })
     }

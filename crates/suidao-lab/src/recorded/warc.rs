@@ -30,7 +30,7 @@ impl Warc {
     /// # Errors
     /// [`RecordedError`] if there is none, or one cannot be read.
     pub fn open(path: &Path) -> Result<Self, RecordedError> {
-        let files = if path.is_dir() { warc_files(path)? } else { vec![path.to_owned()] };
+        let files = if path.is_dir() { warc_files_in(path)? } else { vec![path.to_owned()] };
         Self::of(files, FxHashMap::default())
     }
 
@@ -51,7 +51,7 @@ impl Warc {
                 }
             }
         }
-        let files = warc_files(&directory.pages())?;
+        let files = warc_files_in(&directory.pages())?;
         for file in &files {
             plain_file::open_following_links(file)?;
         }
@@ -121,7 +121,7 @@ fn response(url: &CrawlUrl, status: u16, media: &str, body: Bytes) -> Fetched {
 }
 
 /// The WARC files in a directory by name, including one being written (`.open`).
-pub(super) fn warc_files(directory: &Path) -> Result<Vec<PathBuf>, RecordedError> {
+pub(super) fn warc_files_in(directory: &Path) -> Result<Vec<PathBuf>, RecordedError> {
     let fail = |source| RecordedError::Read { path: directory.to_owned(), source };
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).map_err(fail)? {

@@ -181,9 +181,9 @@ impl Layout {
         (page < self.spec.pages && self.url(page) == url).then_some(page)
     }
 
-    pub fn extra_path(&self, host: u64, extra: AuxPage) -> String {
+    pub fn aux_path(&self, host: u64, aux: AuxPage) -> String {
         let paged = |base: &str, at| if at == 0 { base.to_owned() } else { format!("{base}page/{}/", at + 1) };
-        match extra {
+        match aux {
             AuxPage::Month(count) => format!("/calendar/{}-{:02}.html", 2000 + count / 12, count % 12 + 1),
             AuxPage::Private(page) => format!("/private/{page}.html"),
             AuxPage::Front(at) => paged("/", at),
@@ -212,9 +212,9 @@ impl Layout {
                 put!(out, "/old/{:x}.html", bits >> 32);
             }
             LinkTarget::NoHost(bits) => put!(out, "http://www.gone{:x}.test/", bits >> 48),
-            LinkTarget::Auxiliary(host, extra) => {
+            LinkTarget::Aux(host, aux) => {
                 root(host, out);
-                out.push_str(&self.extra_path(host, extra));
+                out.push_str(&self.aux_path(host, aux));
             }
         }
     }
@@ -225,8 +225,8 @@ impl Layout {
     }
 
     /// A number for an auxiliary page, to seed draws.
-    pub fn auxiliary_number(&self, host: u64, extra: AuxPage) -> u64 {
-        let (kind, at) = match extra {
+    pub fn aux_number(&self, host: u64, aux: AuxPage) -> u64 {
+        let (kind, at) = match aux {
             AuxPage::Month(at) => (0, at),
             AuxPage::Private(at) => (1, at),
             AuxPage::Front(at) => (2, at),
@@ -239,7 +239,7 @@ impl Layout {
     }
 
     /// The host's auxiliary page with this path, if any.
-    pub fn find_auxiliary(&self, host: u64, path: &str) -> Option<AuxPage> {
+    pub fn find_aux(&self, host: u64, path: &str) -> Option<AuxPage> {
         let traits = self.hosts[host as usize].traits;
         let at = |base: &str| {
             let tail = path.strip_prefix(base)?.strip_prefix("page/")?.strip_suffix('/')?;
@@ -256,7 +256,7 @@ impl Layout {
             Some(AuxPage::Category(which.parse().ok()?, at(&format!("/category/c{which}/")).unwrap_or(0)))
         };
         let candidates = [
-            traits.friends.then_some(AuxPage::Blogroll),
+            traits.has_blogroll.then_some(AuxPage::Blogroll),
             traits.blog.then_some(AuxPage::Tags),
             traits.blog.then(|| AuxPage::Front(at("/").unwrap_or(0))),
             traits.blog.then(|| AuxPage::Archive(at("/archives/").unwrap_or(0))),
@@ -264,14 +264,14 @@ impl Layout {
             if traits.calendar { month() } else { None },
             if traits.robots { private() } else { None },
         ];
-        let found = candidates.into_iter().flatten().find(|&extra| self.extra_path(host, extra) == path)?;
-        self.extra_exists(host, found).then_some(found)
+        let found = candidates.into_iter().flatten().find(|&aux| self.aux_path(host, aux) == path)?;
+        self.aux_exists(host, found).then_some(found)
     }
 
     /// Whether a blog has that many pages of posts.
-    fn extra_exists(&self, host: u64, extra: AuxPage) -> bool {
+    fn aux_exists(&self, host: u64, aux: AuxPage) -> bool {
         let articles = self.hosts[host as usize].articles;
-        match extra {
+        match aux {
             AuxPage::Front(at) => at == 0 || at < articles.div_ceil(PER_FRONT),
             AuxPage::Archive(at) => at == 0 || at < articles.div_ceil(PER_ARCHIVE),
             AuxPage::Category(which, at) => {

@@ -16,11 +16,10 @@ impl Layout {
     /// Links on every page of a blog: navigation, tag cloud, newest posts.
     pub fn blog_frame(&self, number: u64, out: &mut Vec<PlannedLink>) {
         let host = &self.hosts[number as usize];
-        let top =
-            |extra, words| plain(LinkTarget::Auxiliary(number, extra), TemplateBlock::Top, LinkText::Words(words));
+        let top = |aux, words| plain(LinkTarget::Aux(number, aux), TemplateBlock::Top, LinkText::Words(words));
         out.push(plain(LinkTarget::Root(number), TemplateBlock::Top, LinkText::Words("首页")));
         out.extend([top(AuxPage::Archive(0), "归档"), top(AuxPage::Tags, "标签")]);
-        self.friends_link(number, out);
+        self.blogroll_link(number, out);
         let tags = host.sections.iter().take(self.spec.tag_cloud as usize);
         out.extend(tags.map(|&tag| self.tag_link(tag as usize, TemplateBlock::Cloud)));
         for position in 0..self.spec.recent_posts.min(host.articles) {
@@ -30,14 +29,10 @@ impl Layout {
     }
 
     /// The link to a host's blogroll, if it has one.
-    pub fn friends_link(&self, number: u64, out: &mut Vec<PlannedLink>) {
-        if self.hosts[number as usize].traits.friends {
+    pub fn blogroll_link(&self, number: u64, out: &mut Vec<PlannedLink>) {
+        if self.hosts[number as usize].traits.has_blogroll {
             let words = BLOGROLLS[(number / 5 % BLOGROLLS.len() as u64) as usize];
-            out.push(plain(
-                LinkTarget::Auxiliary(number, AuxPage::Blogroll),
-                TemplateBlock::Top,
-                LinkText::Words(words),
-            ));
+            out.push(plain(LinkTarget::Aux(number, AuxPage::Blogroll), TemplateBlock::Top, LinkText::Words(words)));
         }
     }
 
@@ -47,7 +42,7 @@ impl Layout {
 
     fn category_link(&self, host: u64, category: u64, block: TemplateBlock) -> PlannedLink {
         plain(
-            LinkTarget::Auxiliary(host, AuxPage::Category(category, 0)),
+            LinkTarget::Aux(host, AuxPage::Category(category, 0)),
             block,
             LinkText::Words(category_name(host, category)),
         )
@@ -75,18 +70,18 @@ impl Layout {
         }
     }
 
-    pub fn auxiliary_links(&self, number: u64, extra: AuxPage) -> Vec<PlannedLink> {
+    pub fn aux_links(&self, number: u64, aux: AuxPage) -> Vec<PlannedLink> {
         let host = &self.hosts[number as usize];
         let mut out = Vec::with_capacity(48);
-        let to = |extra, block, words| plain(LinkTarget::Auxiliary(number, extra), block, LinkText::Words(words));
+        let to = |aux, block, words| plain(LinkTarget::Aux(number, aux), block, LinkText::Words(words));
         if host.traits.blog {
             self.blog_frame(number, &mut out);
         } else {
             out.push(plain(LinkTarget::Root(number), TemplateBlock::Top, LinkText::Words("网站首页")));
         }
         let listed = |at: u64, per: u64| at * per..host.articles.min((at + 1) * per);
-        let rng = &mut SeededRng::new(self.spec.seed, salt::EXTRA, self.auxiliary_number(number, extra));
-        match extra {
+        let rng = &mut SeededRng::new(self.spec.seed, salt::AUX, self.aux_number(number, aux));
+        match aux {
             AuxPage::Month(at) => out.push(to(AuxPage::Month(at.saturating_add(1)), TemplateBlock::Entry, "下个月")),
             AuxPage::Private(at) => {
                 out.push(to(AuxPage::Private(at.saturating_add(1) % 50), TemplateBlock::Entry, "下一页"));
@@ -127,8 +122,8 @@ impl Layout {
                 );
             }
             AuxPage::Blogroll => {
-                for friend in self.friends(number) {
-                    out.push(plain(LinkTarget::Root(friend), TemplateBlock::Entry, LinkText::Site(friend)));
+                for host in self.blogroll_hosts(number) {
+                    out.push(plain(LinkTarget::Root(host), TemplateBlock::Entry, LinkText::Site(host)));
                 }
             }
         }
@@ -136,8 +131,8 @@ impl Layout {
     }
 
     /// The hosts in a blogroll, each once.
-    fn friends(&self, number: u64) -> Vec<u64> {
-        let rng = &mut SeededRng::new(self.spec.seed, salt::FRIENDS, number);
+    fn blogroll_hosts(&self, number: u64) -> Vec<u64> {
+        let rng = &mut SeededRng::new(self.spec.seed, salt::BLOGROLL, number);
         let hosts = self.spec.hosts;
         let mut out = Vec::new();
         for step in 1..=rng.within(self.spec.friends) {

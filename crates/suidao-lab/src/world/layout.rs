@@ -24,8 +24,8 @@ pub(super) mod salt {
     pub const LINKS: u64 = 8;
     pub const SAMPLE: u64 = 9;
     pub const HEAD: u64 = 10;
-    pub const FRIENDS: u64 = 11;
-    pub const EXTRA: u64 = 12;
+    pub const BLOGROLL: u64 = 11;
+    pub const AUX: u64 = 12;
     pub const TEMPLATE: u64 = 14;
     pub const HABITS: u64 = 15;
 }
@@ -85,7 +85,7 @@ pub(super) struct HostTraits {
     pub robots: bool,
     pub calendar: bool,
     pub blog: bool,
-    pub friends: bool,
+    pub has_blogroll: bool,
     pub dated: bool,
     /// Dates are also in markup.
     pub marked: bool,
@@ -376,7 +376,7 @@ fn host_of(spec: &WebSpec, host: u64, ordinary: bool) -> HostLayout {
         robots: rng.chance(spec.robots_hosts),
         calendar: rng.chance(spec.calendar_hosts) && ordinary,
         blog: rng.chance(spec.blog_hosts),
-        friends: rng.chance(spec.friend_hosts),
+        has_blogroll: rng.chance(spec.friend_hosts),
         dated: later.chance(spec.dated_hosts),
         marked: later.chance(spec.marked_dates),
     };

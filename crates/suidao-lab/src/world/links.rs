@@ -23,7 +23,7 @@ pub(super) enum LinkTarget {
     Missing(u64, u64),
     NoHost(u64),
     /// An auxiliary page of this host.
-    Auxiliary(u64, AuxPage),
+    Aux(u64, AuxPage),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,7 +139,7 @@ impl Layout {
                     out.push(self.planned(self.sections[sibling].start, TemplateBlock::Top, LinkRole::Plain, rng));
                 }
             }
-            self.friends_link(section.host, &mut out);
+            self.blogroll_link(section.host, &mut out);
         }
         match position {
             PagePosition::Home => {
@@ -203,16 +203,12 @@ impl Layout {
         if section.island.is_none() {
             if host.traits.calendar {
                 let month = AuxPage::Month(rng.below(300));
-                out.push(plain(
-                    LinkTarget::Auxiliary(section.host, month),
-                    TemplateBlock::Side,
-                    LinkText::Words("日历"),
-                ));
+                out.push(plain(LinkTarget::Aux(section.host, month), TemplateBlock::Side, LinkText::Words("日历")));
             }
             if host.traits.robots {
                 let private = AuxPage::Private(rng.below(50));
                 out.push(plain(
-                    LinkTarget::Auxiliary(section.host, private),
+                    LinkTarget::Aux(section.host, private),
                     TemplateBlock::Foot,
                     LinkText::Words("会员中心"),
                 ));

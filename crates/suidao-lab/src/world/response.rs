@@ -39,7 +39,7 @@ pub(super) enum ResolvedUrl {
     /// A page, under its first or second URL.
     Page(u64),
     /// An auxiliary page of this host.
-    Auxiliary(u64, AuxPage),
+    Aux(u64, AuxPage),
     Sample,
     Missing,
 }
@@ -68,8 +68,8 @@ impl SyntheticWeb {
             {
                 return ResolvedUrl::Redirect(if page % 2 == 0 { 301 } else { 302 }, self.layout.url(page));
             }
-            if let Some(extra) = self.layout.find_auxiliary(host, url.path()) {
-                return ResolvedUrl::Auxiliary(host, extra);
+            if let Some(aux) = self.layout.find_aux(host, url.path()) {
+                return ResolvedUrl::Aux(host, aux);
             }
         }
         self.find(host, url.as_str()).map_or(ResolvedUrl::Missing, ResolvedUrl::Page)
@@ -87,7 +87,7 @@ impl Web for SyntheticWeb {
                 response(url, 200, "text/plain; charset=utf-8", &[], Bytes::from(self.robots(host)))
             }
             ResolvedUrl::Page(page) => self.page_response(url, page),
-            ResolvedUrl::Auxiliary(host, extra) => self.auxiliary_response(url, host, extra),
+            ResolvedUrl::Aux(host, aux) => self.aux_response(url, host, aux),
             ResolvedUrl::Sample => self.sample_response(url),
             ResolvedUrl::Missing => missing(url),
         })
@@ -132,14 +132,14 @@ impl SyntheticWeb {
     }
 
     /// An auxiliary page: a sentence, and its links.
-    fn auxiliary_response(&self, url: &CrawlUrl, host: u64, extra: AuxPage) -> Fetched {
+    fn aux_response(&self, url: &CrawlUrl, host: u64, aux: AuxPage) -> Fetched {
         let topic = self.layout.sections[self.layout.hosts[host as usize].front].topic;
-        let mut rng = SeededRng::new(self.layout.spec.seed, salt::TEXT, !self.layout.auxiliary_number(host, extra));
+        let mut rng = SeededRng::new(self.layout.spec.seed, salt::TEXT, !self.layout.aux_number(host, aux));
         let mut text = String::new();
         write::sentence(topic, &mut rng, &mut text);
-        let planned = self.layout.auxiliary_links(host, extra);
+        let planned = self.layout.aux_links(host, aux);
         let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut rng)).collect();
-        self.render(url, host, &self.layout.auxiliary_title(host, extra), None, &[text], &links)
+        self.render(url, host, &self.layout.aux_title(host, aux), None, &[text], &links)
     }
 
     /// Renders a page and encodes it in its host's charset.

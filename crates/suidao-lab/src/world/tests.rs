@@ -145,8 +145,8 @@ fn a_blog_mixes_its_tags_in_front_and_gathers_them_by_tag() {
         let entries = links.into_iter().filter(|link| link.block == TemplateBlock::Entry);
         entries.filter_map(|link| page_of(link.target)).map(|page| layout.locate(page).0).collect()
     };
-    assert!(sections(layout.auxiliary_links(host, AuxPage::Front(0))).len() > 1);
-    assert!(sections(layout.auxiliary_links(host, AuxPage::Archive(0))).len() > 1);
+    assert!(sections(layout.aux_links(host, AuxPage::Front(0))).len() > 1);
+    assert!(sections(layout.aux_links(host, AuxPage::Archive(0))).len() > 1);
     let every: BTreeSet<u64> =
         (0..layout.hosts[host as usize].articles).map(|position| layout.host_article(host, position)).collect();
     assert_eq!(every.len() as u64, layout.hosts[host as usize].articles, "each post once");
@@ -165,7 +165,7 @@ fn shares_of_hosts_are_none_at_0_and_all_at_1() {
     };
     for (share, expected) in [(0.0, 0), (1.0, 16)] {
         assert_eq!(count(WebSpec { blog_hosts: share, ..small() }, &|traits| traits.blog), expected);
-        assert_eq!(count(WebSpec { friend_hosts: share, ..small() }, &|traits| traits.friends), expected);
+        assert_eq!(count(WebSpec { friend_hosts: share, ..small() }, &|traits| traits.has_blogroll), expected);
         assert_eq!(count(WebSpec { session_hosts: share, ..small() }, &|traits| traits.session), expected);
         assert_eq!(count(WebSpec { gbk_hosts: share, ..small() }, &|traits| traits.gbk), expected);
         assert_eq!(count(WebSpec { robots_hosts: share, ..small() }, &|traits| traits.robots), expected);
@@ -296,8 +296,8 @@ fn friends_are_neighbours_unless_rewired() {
         let world = world(WebSpec { rewired, ..blogs() });
         let mut farthest = 0;
         for host in 0..16 {
-            let friends = world.layout.auxiliary_links(host, AuxPage::Blogroll);
-            let roots = friends.into_iter().filter(|link| link.block == TemplateBlock::Entry).map(|link| link.target);
+            let links = world.layout.aux_links(host, AuxPage::Blogroll);
+            let roots = links.into_iter().filter(|link| link.block == TemplateBlock::Entry).map(|link| link.target);
             for root in roots {
                 let LinkTarget::Root(friend) = root else { panic!("{root:?}") };
                 assert_ne!(friend, host);

@@ -26,8 +26,8 @@ impl Layout {
         quality >= 1.0 || !topic_is_on(topic) || SeededRng::new(self.spec.seed, salt::TITLE, !page).chance(quality)
     }
 
-    pub fn auxiliary_title(&self, host: u64, extra: AuxPage) -> String {
-        match extra {
+    pub fn aux_title(&self, host: u64, aux: AuxPage) -> String {
+        match aux {
             AuxPage::Month(at) => format!("{}年{}月", 2000 + at / 12, at % 12 + 1),
             AuxPage::Private(_) => "会员中心".to_owned(),
             AuxPage::Front(_) => self.site(host).to_owned(),

@@ -16,7 +16,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use thiserror::Error;
 use url::Host;
 
-use suidao_crawl::strategy::port::is_foreign;
+use suidao_crawl::strategy::port::is_non_web_port;
 
 /// Classes of addresses, by increasing danger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -143,11 +143,11 @@ impl Allowed {
 
     /// Whether `url` has a port of another service.
     pub(super) fn refuses_port(&self, url: &Url) -> bool {
-        url.port().is_some_and(|port| is_foreign(port) && !self.ports.contains(&port))
+        url.port().is_some_and(|port| is_non_web_port(port) && !self.ports.contains(&port))
     }
 
-    /// Whether `url` must not be contacted, judged by a literal address or a private name. [`Url`] holds odd spellings
-    /// (`2130706433`, `0x7f.1`) as plain addresses.
+    /// Whether `url` must not be contacted, judged by a literal address or a private name. [`Url`] converts
+    /// unusual spellings of an address (`2130706433`, `0x7f.1`) to the usual one.
     pub(super) fn refuses(&self, url: &Url) -> bool {
         match url.host() {
             Some(Host::Ipv4(v4)) => !self.permits(v4.into()),

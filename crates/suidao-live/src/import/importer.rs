@@ -66,7 +66,7 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
         let mut seeding = Seeding::of(&self.job.seeds);
         while let Some(batch) = self.crawl.seed_portion(&mut seeding, self.now) {
             // If writing has failed, the next batch ends the import.
-            let _ = self.keep(batch, None)?;
+            let _ = self.submit(batch, None)?;
         }
         Ok(())
     }
@@ -90,11 +90,11 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
                 Ok(taken) => taken,
                 Err((why, batch)) => {
                     self.count(reason(why), 1);
-                    return batch.map_or(Ok(ControlFlow::Continue(())), |batch| self.keep(batch, None));
+                    return batch.map_or(Ok(ControlFlow::Continue(())), |batch| self.submit(batch, None));
                 }
             };
         if let Some(batch) = batch
-            && self.keep(batch, None)?.is_break()
+            && self.submit(batch, None)?.is_break()
         {
             return Ok(ControlFlow::Break(()));
         }
@@ -105,16 +105,16 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
             }
         }
         let ticket = self.crawl.archived_ticket(id, self.now);
-        let is_parsed = matches!(ticket.wanted, FetchKind::Page(_) | FetchKind::Plain(_)) && fetched.url == url;
+        let is_parsed = matches!(ticket.kind, FetchKind::Page(_) | FetchKind::Plain(_)) && fetched.url == url;
         fetched.url = url;
         let outcome = match outcome {
             _ if unchanged => FetchOutcome::Unchanged,
             Some(outcome) if is_parsed => outcome,
-            _ => self.reader.read(&ticket.wanted, &fetched),
+            _ => self.reader.read(&ticket.kind, &fetched),
         };
         // Of unchanged content only a 304 is archived: another head without its payload would look like an empty page.
         let is_whole = !unchanged || fetched.status == 304;
-        let kept = (is_whole && is_archived(&ticket.wanted, &outcome)).then_some(fetched);
+        let kept = (is_whole && is_archived(&ticket.kind, &outcome)).then_some(fetched);
         self.counts.taken += 1;
         self.settle(ticket, outcome, kept)
     }
@@ -135,7 +135,7 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
             return Ok(ControlFlow::Continue(()));
         };
         self.counts.robots += 1;
-        let outcome = self.reader.read(&ticket.wanted, &fetched);
+        let outcome = self.reader.read(&ticket.kind, &fetched);
         self.settle(ticket, outcome, None)
     }
 
@@ -178,10 +178,10 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
     fn settle(&mut self, ticket: Ticket, outcome: FetchOutcome, fetched: Option<Fetched>) -> Flow {
         let batch = self.crawl.settle(ticket, outcome, ResponseMeta::default(), self.now);
         let entry = fetched.map(|fetched| warc_entry(fetched, &batch));
-        self.keep(batch, entry)
+        self.submit(batch, entry)
     }
 
-    fn keep(&mut self, batch: Batch, entry: Option<WarcEntry>) -> Flow {
+    fn submit(&mut self, batch: Batch, entry: Option<WarcEntry>) -> Flow {
         let progress = self.crawl.progress();
         let last = std::mem::replace(&mut self.kept, progress);
         if self.log.is_writing()? {

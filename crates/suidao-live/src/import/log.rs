@@ -1,7 +1,7 @@
 //! Where the batches of an import go: those that the log has are compared with it, the others are written.
 
 use super::ImportError;
-use crate::live::{Job, keep_inputs};
+use crate::live::{Job, write_inputs};
 use suidao_page::model::Batch;
 use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{Store, StoreError, WarcArchive, WarcEntry, Work, Writer};
@@ -31,7 +31,7 @@ impl<'a> ImportLog<'a> {
         if *compared < open.0.len() {
             return Ok(false);
         }
-        keep_inputs(self.job)?;
+        write_inputs(self.job)?;
         if let LogState::Comparing(open, _) = std::mem::replace(&mut self.state, LogState::Closed) {
             let (store, archive) = *open;
             self.state = LogState::Writing(Writer::spawn(store, archive, drop)?);

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::live::{CrawlReport, Job, News, clock, crawl_settings, meta};
+use crate::live::{CrawlReport, Job, News, crawl_settings, meta, monotonic_now};
 use importer::Importer;
 use log::ImportLog;
 use suidao_crawl::crawl::{Crawl, Refresh};
@@ -107,7 +107,7 @@ pub fn run(
         request_headers: Vec::new(),
     };
     let archive = WarcArchive::resume(&job.directory, store.last_location()?, settings)?;
-    let begun = clock();
+    let begun = monotonic_now();
     let log = ImportLog::new(job, store, archive);
     let mut importer = Importer::new(machine(job), job, log, created, &mut report);
     importer.counts = ImportCounts { files: files.len() as u64, responses, ..ImportCounts::default() };
@@ -138,7 +138,7 @@ pub fn run(
     let report = CrawlReport {
         pages_now: crawl.progress().pages - before.unwrap_or(crawl.progress().pages),
         stop: is_complete.then_some(Stop::FrontierEmpty),
-        seconds: clock().duration_since(begun).as_secs_f64(),
+        seconds: monotonic_now().duration_since(begun).as_secs_f64(),
         resumed,
         failures,
         ..CrawlReport::of(&crawl)

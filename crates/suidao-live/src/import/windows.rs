@@ -39,8 +39,8 @@ impl PageReader {
     }
 
     /// The outcome of a response; a page that makes a library panic fails, as in a crawl.
-    pub fn read(&self, wanted: &FetchKind, fetched: &Fetched) -> FetchOutcome {
-        let read = || outcome(wanted, Ok(fetched), None, &self.topic, &self.robot);
+    pub fn read(&self, kind: &FetchKind, fetched: &Fetched) -> FetchOutcome {
+        let read = || outcome(kind, Ok(fetched), None, &self.topic, &self.robot);
         catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
             tracing::error!(url = %fetched.url, "parsing this page panicked, so it is skipped; please report it");
             FetchOutcome::Failed(Failure { kind: FailureKind::Broken, retry_after: None })
@@ -136,7 +136,10 @@ impl<'a> Windows<'a> {
             return response(Fetched { status: 304, ..revisit.head }, true);
         }
         let payload = self.index.get(&revisit.of).unwrap_or_else(|error| {
-            tracing::warn!("{error}; a revisit of {} is passed over", revisit.of);
+            tracing::warn!(
+                "cannot read the payload of the revisit record of {}, so the record is skipped: {error}",
+                revisit.of
+            );
             None
         });
         match payload {

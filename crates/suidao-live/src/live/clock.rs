@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{clock, now};
+use super::{monotonic_now, now};
 use suidao_page::model::Millis;
 
 pub struct MonotonicClock {
@@ -15,7 +15,7 @@ impl MonotonicClock {
     /// Logs a warning then.
     pub fn start(last: Option<Millis>) -> Self {
         let wall = now();
-        let clock = Self::at(wall, last, clock());
+        let clock = Self::at(wall, last, monotonic_now());
         let lag = clock.from.since(wall) / 1000;
         if lag > 60 {
             tracing::warn!(
@@ -30,7 +30,7 @@ impl MonotonicClock {
     }
 
     pub fn now(&self) -> Millis {
-        let passed = clock().saturating_duration_since(self.since).as_millis();
+        let passed = monotonic_now().saturating_duration_since(self.since).as_millis();
         self.from.after(u64::try_from(passed).unwrap_or(u64::MAX))
     }
 }
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn it_never_goes_back_behind_the_last_batch() {
-        let starts = |wall, last| MonotonicClock::at(Millis(wall), last, clock()).from;
+        let starts = |wall, last| MonotonicClock::at(Millis(wall), last, monotonic_now()).from;
         assert_eq!(starts(1000, None), Millis(1000));
         assert_eq!(starts(1000, Some(Millis(900))), Millis(1000));
         // The system clock was set back, or was ahead when the batch was made.

@@ -13,7 +13,7 @@ use super::clock::MonotonicClock;
 use super::fetch_task::{FetchResult, FetchTask};
 use super::monitor::StatusSnapshot;
 use super::network::{JudgedResults, NetworkWatch};
-use super::{Job, News, clock};
+use super::{Job, News, monotonic_now};
 use suidao_crawl::crawl::{Crawl, Next, Seeding, Ticket};
 use suidao_page::model::{Batch, Event, Fetched, Millis, Stop, UrlOrigin};
 use suidao_store::store::harvest::{HarvestCurve, HarvestLine};
@@ -86,7 +86,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         let (done, mut finished) = unbounded_channel();
         self.begin(job);
         let mut interrupt = std::pin::pin!(interrupt);
-        let mut turned = clock();
+        let mut turned = monotonic_now();
         let (mut answered, mut reported) = (turned, None::<Instant>);
         loop {
             let wake = match self.send_requests(turned, &done) {
@@ -107,7 +107,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 () = &mut interrupt, if self.open => WakeReason::Interrupted,
                 () = tokio::time::sleep(wake) => WakeReason::TimedOut,
             };
-            let now = clock();
+            let now = monotonic_now();
             let elapsed = now.duration_since(turned);
             if elapsed > SUSPENDED + std::mem::take(&mut self.checkpointing) {
                 tracing::warn!("the process was suspended for {elapsed:.0?}; repeating the requests in flight");
@@ -173,15 +173,15 @@ impl<F: FnMut(News)> Driver<'_, F> {
                     named.extend((named.len() < NAMED).then(|| found.url.clone()));
                 }
             }
-            self.keep(batch, None);
+            self.submit(batch, None);
         }
         (self.report)(News::Seeded { new: (new, named), all: job.seeds.len() });
         for links in job.offered.chunks(OFFERED) {
             let batch = self.crawl.offer(links, at);
-            self.keep(batch, None);
+            self.submit(batch, None);
         }
         for batch in [self.crawl.visit_boards(at), self.crawl.begin_refresh(at)].into_iter().flatten() {
-            self.keep(batch, None);
+            self.submit(batch, None);
         }
     }
 
@@ -194,7 +194,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         while self.open && self.in_flight < self.most && self.network.may_send(now) {
             match self.crawl.next(self.clock.now()) {
                 Next::Fetch(ticket) => self.start(ticket, done),
-                Next::Record(batch) => self.keep(batch, None),
+                Next::Record(batch) => self.submit(batch, None),
                 Next::Wait(until) => return ControlFlow::Continue(until),
                 Next::Done(stop) if self.in_flight == 0 => return ControlFlow::Break(stop),
                 // Wait for the batches that are not on disk yet.
@@ -231,15 +231,15 @@ impl<F: FnMut(News)> Driver<'_, F> {
 
     /// Passes the result of a ticket to the machine, and the batch to the store.
     fn settle(&mut self, done: FetchResult) {
-        let FetchResult { ticket, outcome, delivery, fetched, .. } = done;
+        let FetchResult { ticket, outcome, meta, fetched, .. } = done;
         let url = self.task.monitor.as_ref().map(|_| ticket.url.clone());
-        let batch = self.crawl.settle(ticket, outcome, delivery, self.clock.now());
+        let batch = self.crawl.settle(ticket, outcome, meta, self.clock.now());
         if let (Some(view), Some(url)) = (&self.task.monitor, url) {
             view.settled(&url, &batch);
         }
         self.unwritten.push_back(self.submitted);
         let kept = fetched.map(|fetched| warc_entry(fetched, &batch));
-        self.keep(batch, kept);
+        self.submit(batch, kept);
     }
 
     fn requeue(&mut self, done: FetchResult) {
@@ -250,7 +250,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
     /// Starts fetching, rendering and parsing for a ticket; the result goes to `done`.
     fn start(&mut self, ticket: Ticket, done: &UnboundedSender<FetchResult>) {
         self.in_flight += 1;
-        let (task, done, begun) = (self.task.clone(), done.clone(), clock());
+        let (task, done, begun) = (self.task.clone(), done.clone(), monotonic_now());
         // The receiver is gone only if the crawl has ended for another reason.
         tokio::spawn(async move { drop(done.send(task.run(ticket, begun).await)) });
     }
@@ -271,12 +271,12 @@ impl<F: FnMut(News)> Driver<'_, F> {
 
     /// Time spent on a checkpoint does not count as suspension.
     fn time_checkpoint(&mut self, work: impl FnOnce(&mut Self)) {
-        let begun = clock();
+        let begun = monotonic_now();
         work(self);
-        self.checkpointing += clock().duration_since(begun);
+        self.checkpointing += monotonic_now().duration_since(begun);
     }
 
-    fn keep(&mut self, batch: Batch, response: Option<WarcEntry>) {
+    fn submit(&mut self, batch: Batch, response: Option<WarcEntry>) {
         let progress = self.crawl.progress();
         self.harvest.observe(&batch);
         (self.report)(News::Batch(&batch, progress));
@@ -295,7 +295,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 progress.hosts_visited,
                 progress.queued,
                 progress.failed,
-                progress.excluded
+                progress.skipped
             );
             if let Err(error) = self.harvest.write(self.directory) {
                 tracing::warn!("{error}");

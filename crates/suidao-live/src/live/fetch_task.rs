@@ -7,7 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use super::parse_pool::{ParseFailure, ParsePool};
-use super::{CrawlMonitor, clock, now};
+use super::{CrawlMonitor, monotonic_now, now};
 use crate::fetch::render::{RenderFailure, RenderMode, Renderer};
 use crate::fetch::{Fetcher, retry_after};
 use suidao_crawl::crawl::{FetchKind, FetchOutcome, ResponseMeta, Ticket, outcome};
@@ -21,7 +21,7 @@ pub struct FetchResult {
     pub begun: Instant,
     pub ticket: Ticket,
     pub outcome: FetchOutcome,
-    pub delivery: ResponseMeta,
+    pub meta: ResponseMeta,
     /// It should have been rendered and was not, because the crawl is stopping.
     pub not_rendered: bool,
     /// The response, if it is to be archived.
@@ -33,7 +33,7 @@ pub struct FetchResult {
 pub struct FetchTask {
     pub fetcher: Fetcher,
     pub renderer: Option<Renderer>,
-    pub readers: ParsePool,
+    pub parsers: ParsePool,
     pub topic: Arc<Topic>,
     /// The product token for robots directives of pages.
     pub robot: Arc<str>,
@@ -44,28 +44,28 @@ pub struct FetchTask {
 impl FetchTask {
     /// Does the work of a ticket; the request goes out now (`begun`).
     pub async fn run(self, ticket: Ticket, begun: Instant) -> FetchResult {
-        let Self { fetcher, renderer, readers, topic, robot, monitor } = self;
+        let Self { fetcher, renderer, parsers, topic, robot, monitor } = self;
         let (url, known) = (ticket.url.clone(), ticket.validators.clone());
         let fetch = tokio::spawn(async move {
-            let mut sent = clock();
+            let mut sent = monotonic_now();
             let (mut response, mut from) = fetcher.fetch_from(&url, known.as_deref()).await;
             let by_proxy = response.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
             // The proxy may have been overloaded for a moment. If it is gone the crawl stops, and no page is lost.
             if by_proxy && fetcher.check_proxy().await.is_ok() {
-                sent = clock();
+                sent = monotonic_now();
                 (response, from) = fetcher.fetch_from(&url, known.as_deref()).await;
             }
-            let latency = u64::try_from(clock().duration_since(sent).as_millis()).ok();
+            let latency = u64::try_from(monotonic_now().duration_since(sent).as_millis()).ok();
             (response, ResponseMeta { latency, from })
         });
         // If a library panics the page fails, instead of blocking the crawl.
-        let (response, delivery) = fetch.await.unwrap_or_else(|_| (Err(broken()), ResponseMeta::default()));
+        let (response, meta) = fetch.await.unwrap_or_else(|_| (Err(broken()), ResponseMeta::default()));
         if let Some(monitor) = &monitor {
             let bytes = response.as_ref().map_or(0, |fetched| fetched.wire.as_ref().unwrap_or(&fetched.body).len());
             monitor.fetched(ticket.url.authority(), begun.elapsed().as_secs_f64(), bytes as u64);
         }
-        let parse_start = clock();
-        let mut done = read(ticket, begun, response, &readers, &topic, &robot).await;
+        let parse_start = monotonic_now();
+        let mut done = read(ticket, begun, response, &parsers, &topic, &robot).await;
         if let Some(monitor) = &monitor {
             monitor.parsing.observe(parse_start.elapsed().as_secs_f64());
         }
@@ -73,7 +73,7 @@ impl FetchTask {
             match rendered(&renderer, &done).await {
                 Ok(rendered @ Some(_)) => {
                     let response = done.fetched.clone().map(|fetched| Fetched { rendered, ..fetched });
-                    let second = read(done.ticket, begun, response.ok_or_else(broken), &readers, &topic, &robot).await;
+                    let second = read(done.ticket, begun, response.ok_or_else(broken), &parsers, &topic, &robot).await;
                     let poorer = has_less_text(&second.outcome, &done.outcome);
                     done = if poorer { FetchResult { ticket: second.ticket, ..done } } else { second };
                 }
@@ -82,7 +82,7 @@ impl FetchTask {
             }
         }
         log_outcome(&done.ticket, &done.outcome);
-        FetchResult { delivery, ..done }
+        FetchResult { meta, ..done }
     }
 }
 
@@ -91,19 +91,23 @@ fn broken() -> Failure {
     Failure { kind: FailureKind::Broken, retry_after: None }
 }
 
+fn timed_out() -> FetchOutcome {
+    FetchOutcome::Failed(Failure { kind: FailureKind::ReadingTimeout, retry_after: None })
+}
+
 /// Parses a response.
 async fn read(
     ticket: Ticket,
     begun: Instant,
     response: Result<Fetched, Failure>,
-    readers: &ParsePool,
+    parsers: &ParsePool,
     topic: &Arc<Topic>,
     robot: &Arc<str>,
 ) -> FetchResult {
-    let (wanted, topic, robot) = (ticket.wanted.clone(), Arc::clone(topic), Arc::clone(robot));
-    let read = readers.run(move || {
+    let (kind, topic, robot) = (ticket.kind.clone(), Arc::clone(topic), Arc::clone(robot));
+    let read = parsers.run(move || {
         let wait = response.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
-        let outcome = outcome(&wanted, response.as_ref().map_err(Clone::clone), wait, &topic, &robot);
+        let outcome = outcome(&kind, response.as_ref().map_err(Clone::clone), wait, &topic, &robot);
         (outcome, response)
     });
     let (outcome, response) = match read.await {
@@ -118,17 +122,25 @@ async fn read(
                 url = %ticket.url,
                 "parsing this page took longer than crawl.reading_timeout, so it is skipped; please report it"
             );
-            (FetchOutcome::Failed(Failure { kind: FailureKind::ReadingTimeout, retry_after: None }), None)
+            (timed_out(), None)
+        }
+        // The log has no other kind for this.
+        Err(ParseFailure::NoThread) => {
+            tracing::error!(
+                url = %ticket.url,
+                "not parsed: all parser threads are stuck in other pages; restart the crawl"
+            );
+            (timed_out(), None)
         }
     };
-    let fetched = response.filter(|_| is_archived(&ticket.wanted, &outcome));
-    FetchResult { begun, ticket, outcome, delivery: ResponseMeta::default(), not_rendered: false, fetched }
+    let fetched = response.filter(|_| is_archived(&ticket.kind, &outcome));
+    FetchResult { begun, ticket, outcome, meta: ResponseMeta::default(), not_rendered: false, fetched }
 }
 
 /// Whether a response goes to the archive.
-pub(crate) fn is_archived(wanted: &FetchKind, outcome: &FetchOutcome) -> bool {
+pub(crate) fn is_archived(kind: &FetchKind, outcome: &FetchOutcome) -> bool {
     matches!(
-        (wanted, outcome),
+        (kind, outcome),
         (
             FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Soft404Probe(_),
             FetchOutcome::Page { .. } | FetchOutcome::Redirect { .. } | FetchOutcome::Unchanged
@@ -185,7 +197,7 @@ fn log_outcome(ticket: &Ticket, outcome: &FetchOutcome) {
         }
         FetchOutcome::Unchanged => tracing::debug!("{url} unchanged"),
         FetchOutcome::Redirect { to, .. } => tracing::debug!("{url} redirects to {to}"),
-        FetchOutcome::Sitemap(hints, _) => tracing::debug!("{url} lists {} pages", hints.pages.len()),
+        FetchOutcome::Sitemap(content, _) => tracing::debug!("{url} lists {} pages", content.pages.len()),
         FetchOutcome::Robots(_) => tracing::debug!("{url} fetched (or absent)"),
         FetchOutcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),
     }

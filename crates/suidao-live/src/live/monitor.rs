@@ -75,9 +75,8 @@ pub struct RecentPage {
     pub title: String,
     pub relevance: f32,
     /// Its relevance in words.
-    pub verdict: &'static str,
-    /// Its place in the queue.
-    pub place: QueueEntry,
+    pub relevance_label: &'static str,
+    pub queued_as: QueueEntry,
 }
 
 #[derive(Clone, Debug)]
@@ -162,8 +161,8 @@ impl CrawlMonitor {
                         url: url.clone(),
                         title: settled.title.chars().take(120).collect(),
                         relevance: settled.relevance.get(),
-                        verdict: settled.verdict(),
-                        place: settled.queued_as,
+                        relevance_label: settled.relevance_label(),
+                        queued_as: settled.queued_as,
                     });
                 }
                 Event::FetchFailed { failure, .. } => {

@@ -162,8 +162,12 @@ impl<K> NetworkWatch<K> {
                 JudgedResults { settle: Vec::new(), requeue: doubtful }
             }
             None => {
+                let hosts: Vec<&str> = self.outage.recent_hosts().map(CrawlUrl::authority).collect();
                 tracing::warn!(
-                    "still no response; perhaps only these few hosts are down, so the crawl continues without them"
+                    "no response from {} for {:.0?} (crawl.outage_patience); assuming that these hosts are down and \
+                     continuing",
+                    hosts.join(", "),
+                    self.outage.patience
                 );
                 JudgedResults { settle: doubtful, requeue: Vec::new() }
             }

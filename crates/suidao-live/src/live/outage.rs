@@ -45,7 +45,7 @@ pub(super) enum NetworkVerdict {
 /// The state of the network. Times are of the monotonic clock.
 pub(super) struct Outage {
     /// How long to wait for a proxy, or if fewer than three hosts have answered.
-    patience: Duration,
+    pub patience: Duration,
     /// With a proxy, only the proxy itself can be checked.
     pub by_proxy: bool,
     /// Something has answered through the proxy in this run.

@@ -17,6 +17,8 @@ const MAX_STUCK: usize = 8;
 pub(super) enum ParseFailure {
     Panicked,
     TimedOut,
+    /// All threads are stuck in other pages.
+    NoThread,
 }
 
 /// Clones share the threads.
@@ -49,10 +51,7 @@ impl ParsePool {
         let _free: OwnedSemaphorePermit = permit(&self.free).await;
         // If all threads are stuck, waiting for one would block the crawl silently.
         let Ok(thread) = tokio::time::timeout(self.time_limit, permit(&self.threads)).await else {
-            tracing::error!(
-                "all parser threads are stuck in pages that exceed crawl.reading_timeout, so this page fails too"
-            );
-            return Err(ParseFailure::TimedOut);
+            return Err(ParseFailure::NoThread);
         };
         let parsing = tokio::task::spawn_blocking(move || {
             let done = catch_unwind(AssertUnwindSafe(work));
@@ -77,25 +76,25 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_reading_that_does_not_end_costs_itself_alone() {
-        let readers = ParsePool::new(Duration::from_millis(200));
+        let parsers = ParsePool::new(Duration::from_millis(200));
         let (end, ended) = mpsc::channel::<()>();
         let ended = Arc::new(std::sync::Mutex::new(ended));
         // More than there are cores, all at once.
         let stuck: Vec<_> = (0..MAX_STUCK)
             .map(|_| {
-                let (readers, ended) = (readers.clone(), Arc::clone(&ended));
-                tokio::spawn(async move { readers.run(move || drop(ended.lock().map(|end| end.recv()))).await })
+                let (parsers, ended) = (parsers.clone(), Arc::clone(&ended));
+                tokio::spawn(async move { parsers.run(move || drop(ended.lock().map(|end| end.recv()))).await })
             })
             .collect();
         for stuck in stuck {
             assert_eq!(stuck.await.unwrap(), Err(ParseFailure::TimedOut));
         }
         // On a busy machine a normal page takes its time too.
-        let readers = ParsePool { time_limit: Duration::from_secs(60), ..readers };
-        assert_eq!(readers.run(|| 1).await, Ok(1));
-        let broken: Result<(), ParseFailure> = readers.run(|| panic!("as a library would")).await;
+        let parsers = ParsePool { time_limit: Duration::from_secs(60), ..parsers };
+        assert_eq!(parsers.run(|| 1).await, Ok(1));
+        let broken: Result<(), ParseFailure> = parsers.run(|| panic!("as a library would")).await;
         assert_eq!(broken, Err(ParseFailure::Panicked));
-        assert_eq!(readers.run(|| 2).await, Ok(2));
+        assert_eq!(parsers.run(|| 2).await, Ok(2));
         drop(end);
     }
 }

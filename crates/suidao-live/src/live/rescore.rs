@@ -7,7 +7,7 @@ use suidao_store::corpus::{self, Catalogue};
 use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{Store, StoreError};
 
-use super::{Job, crawl_settings, keep_inputs, now};
+use super::{Job, crawl_settings, now, write_inputs};
 
 /// The result of [`rescore`]. Of a page fetched several times the last version counts.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -38,7 +38,7 @@ pub fn rescore(job: &Job, watch: impl FnMut(u64)) -> Result<RescoreReport, Store
     let not_stored = corpus::rescore(&mut store, &job.topic, page_threshold, now(), watch)?;
     // A forum crawl has none.
     if job.directory.topic_toml().exists() {
-        keep_inputs(job)?;
+        write_inputs(job)?;
     }
     let mut harvest = HarvestCurve::default();
     for record in store.batches() {

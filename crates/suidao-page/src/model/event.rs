@@ -57,8 +57,8 @@ impl Event {
 
 impl Link {
     /// A link that is not on any page: a seed, the target of a redirect.
-    pub fn bare(to: UrlId, relevance: Relevance, verdict: LinkDecision) -> Self {
-        Self { to, region: Region::Content, dom_path: 0, scores: LinkScores::default(), relevance, decision: verdict }
+    pub fn without_page(to: UrlId, relevance: Relevance, decision: LinkDecision) -> Self {
+        Self { to, region: Region::Content, dom_path: 0, scores: LinkScores::default(), relevance, decision }
     }
 }
 
@@ -213,7 +213,7 @@ pub fn is_document(listing: bool, sketch: Sketch) -> bool {
 }
 
 /// The relevance of a page in words.
-pub fn verdict(on_topic: bool, listing: bool, sketch: Sketch) -> &'static str {
+pub fn relevance_label(on_topic: bool, listing: bool, sketch: Sketch) -> &'static str {
     match (on_topic, listing) {
         (false, _) => "off topic",
         (true, true) => "on-topic listing page",
@@ -230,8 +230,8 @@ impl PageProcessed {
     }
 
     /// Its relevance in words.
-    pub fn verdict(&self) -> &'static str {
-        verdict(self.on_topic, self.is_listing(), self.sketch)
+    pub fn relevance_label(&self) -> &'static str {
+        relevance_label(self.on_topic, self.is_listing(), self.sketch)
     }
 
     fn is_listing(&self) -> bool {

@@ -12,7 +12,7 @@ pub enum FailureKind {
     /// The resolver failed or did not answer.
     #[error("the host name could not be resolved: the resolver failed")]
     Dns,
-    #[error("no connection")]
+    #[error("cannot connect to the address")]
     Connect,
     #[error("TLS failed")]
     Tls,
@@ -37,7 +37,7 @@ pub enum FailureKind {
     #[error("the proxy does not respond")]
     Proxy,
     /// Soft 404: the page resembles its host's answer for a page that does not exist.
-    #[error("soft 404: the text of the host for missing pages")]
+    #[error("soft 404: the page equals the host's page for missing URLs")]
     NoSuchPage,
     /// Redirect to the page itself or to one earlier in the chain.
     #[error("redirect loop")]

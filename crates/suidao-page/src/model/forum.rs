@@ -76,7 +76,8 @@ pub struct PostRecord {
     pub author: Option<String>,
     pub posted: Option<ApproxTime>,
     /// Its number in the thread, from 1, if shown.
-    pub floor: Option<u32>,
+    #[serde(rename = "floor")]
+    pub number: Option<u32>,
     /// Paragraphs separated by one line feed, without quotations and signatures where these are recognized.
     pub text: String,
     /// Its `id` or the fragment of its URL, if any; the same on every page that shows the post.
@@ -90,7 +91,7 @@ impl PostRecord {
         let exact = |moment: &ApproxTime| moment.within;
         self.posted = self.posted.into_iter().chain(later.posted).min_by_key(exact);
         self.author = later.author.or(self.author.take());
-        self.floor = later.floor.or(self.floor);
+        self.number = later.number.or(self.number);
         self.fragment = later.fragment.or(self.fragment.take());
         if !later.text.is_empty() {
             self.text = later.text;

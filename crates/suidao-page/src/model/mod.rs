@@ -19,7 +19,7 @@ mod url;
 pub use chunked_vec::ChunkedVec;
 pub use event::{
     Batch, Discovered, Event, Link, LinkState, PageProcessed, PageScore, RobotsRules, Stop, UrlOrigin, is_document,
-    verdict,
+    relevance_label,
 };
 pub use failure::{Failure, FailureKind};
 pub use forum::{

@@ -21,12 +21,12 @@ pub enum UrlError {
     #[error("{}", syntax_problem(*.0))]
     Syntax(#[from] url::ParseError),
     /// `mailto:`, `javascript:`, `ftp:` and the like.
-    #[error("scheme {0}: is not http or https")]
+    #[error("the scheme {0} is not http or https")]
     Scheme(String),
-    #[error("it has no host")]
+    #[error("the URL has no host")]
     NoHost,
     /// Longer than [`CrawlUrl::LONGEST`].
-    #[error("it is longer than {} bytes", CrawlUrl::LONGEST)]
+    #[error("the URL is longer than {} bytes", CrawlUrl::LONGEST)]
     TooLong,
 }
 

@@ -113,7 +113,7 @@ impl Bylines {
                 let authors = json_ld::objects(value).into_iter().filter_map(|(_, object)| object.get("author"));
                 authors.filter_map(name_in).map(str::to_owned).collect()
             }
-            JsonLd::Broken(script) => script.split("\"author\"").skip(1).filter_map(name_behind).collect(),
+            JsonLd::Broken(script) => script.split("\"author\"").skip(1).filter_map(name_after_key).collect(),
         };
         // A list of articles declares several.
         if let Some(first) = names.first().filter(|first| names.iter().all(|name| name == *first)) {
@@ -156,7 +156,7 @@ fn name_in(author: &Value) -> Option<&str> {
 }
 
 /// The same from the text after the key `author` of a broken script.
-fn name_behind(rest: &str) -> Option<String> {
+fn name_after_key(rest: &str) -> Option<String> {
     let rest = rest.trim_start().strip_prefix(':')?.trim_start();
     let value = if rest.starts_with('"') {
         rest
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_behind_by_begins_with_a_capital() {
+    fn a_name_after_by_begins_with_a_capital() {
         assert_eq!(labelled("By Ann Example"), Some("Ann Example"));
         assert_eq!(labelled("by 张三"), Some("张三"));
         assert_eq!(labelled("By the river"), None);

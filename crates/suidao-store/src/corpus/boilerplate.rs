@@ -24,7 +24,7 @@ const LAST: usize = 6;
 /// Separators between the title of a page and the name of its site.
 const SEPARATORS: [&str; 9] = [" | ", " - ", " – ", " — ", " · ", " » ", " :: ", "｜", "_"];
 /// Larger pages are not compared.
-const MAX_BODY: usize = 4 << 20;
+const MAX_COMPARED: usize = 4 << 20;
 
 /// Boilerplate by host. Memory: 8 bytes per line, and the end of titles, for each host of the chosen pages.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ impl Boilerplate {
                 (0..SAMPLE.min(numbers.len())).map(|at| numbers[at * numbers.len() / SAMPLE.min(numbers.len())])
             })
             .collect();
-        let mut archive = ArchiveReader::new(store.directory(), MAX_BODY);
+        let mut archive = ArchiveReader::new(store.directory(), MAX_COMPARED);
         let mut samples: FxHashMap<u32, Vec<Sample>> = FxHashMap::default();
         let mut waiting: Vec<(u32, Fetched)> = Vec::new();
         let mut next = 0;
@@ -103,7 +103,7 @@ impl Boilerplate {
     }
 
     /// The text without boilerplate lines at both ends, as a range of its bytes.
-    pub(super) fn kept(&self, host: u32, text: &str) -> Range<usize> {
+    pub(super) fn content_range(&self, host: u32, text: &str) -> Range<usize> {
         let Some(HostBoilerplate { lines, .. }) = self.hosts.get(&host).filter(|repeated| !repeated.lines.is_empty())
         else {
             return 0..text.len();

@@ -144,7 +144,7 @@ impl Condition {
             Self::Host(names) => catalogue
                 .hosts
                 .get(entry.host as usize)
-                .is_some_and(|host| names.iter().any(|name| lies_on(host, name))),
+                .is_some_and(|host| names.iter().any(|name| is_host_or_subdomain(host, name))),
             Self::Published(bounds) => entry.published.is_some_and(|day| bounds.contains(&day)),
             Self::Fetched(bounds) => bounds.contains(&Day::at(entry.at)),
             Self::Chars(bounds) => bounds.contains(&entry.sketch.chars),
@@ -227,8 +227,8 @@ fn dates(value: &str) -> Option<Bounds<Day>> {
     ordered(Bounds { from: from.map(|(first, _)| first), to: to.map(|(_, last)| last) })
 }
 
-/// Whether a host is `name` or a subdomain of it; a name without a port matches all ports.
-fn lies_on(host: &str, name: &str) -> bool {
+/// A name without a port matches all ports.
+fn is_host_or_subdomain(host: &str, name: &str) -> bool {
     let bare = host.rsplit_once(':').map_or(host, |(bare, _)| bare);
     let below = |host: &str| host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     below(host) || below(bare)

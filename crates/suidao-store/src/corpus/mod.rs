@@ -31,7 +31,7 @@ pub use url_history::UrlHistory;
 pub use visits::{PageRole, SeenTimes};
 
 /// Limit of decoded bodies; nothing larger was stored.
-const MAX_BODY: usize = 1 << 30;
+pub const MAX_BODY: usize = 1 << 30;
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;

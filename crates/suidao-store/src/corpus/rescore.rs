@@ -27,7 +27,7 @@ struct Waiting {
 
 /// Writes a new score for every page to the log, `at` this time. `store` is open for writing; `watch` gets the number
 /// of batches read so far. Returns how many pages keep their scores, because their content is not in the archive.
-/// Nothing changes for readers until the last step, which replaces the description of the crawl.
+/// Nothing changes for readers until the last step, which replaces the metadata (`meta.json`) of the crawl.
 ///
 /// # Errors
 /// [`StoreError`], if a page cannot be read or the disk fails: the crawl keeps its scores.
@@ -77,7 +77,7 @@ pub fn rescore(
         }
     }
     store.sync()?;
-    store.describe(Meta {
+    store.replace_meta(Meta {
         topic: topic.lexicon().name.clone(),
         lexicon: topic.digest(),
         page_threshold: threshold,

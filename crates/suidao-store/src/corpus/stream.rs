@@ -17,7 +17,7 @@ use super::thread::{ThreadPage, forum_post, merge};
 use super::visits::{PageRole, StoredVisit};
 use crate::store::archive::{ArchiveReader, Location, unpack_records};
 use crate::store::directory::WriteError;
-use crate::store::{Store, StoreError, date};
+use crate::store::{Store, StoreError, rfc3339};
 use suidao_forum::forum::analysis::posts_of;
 use suidao_page::model::{Batch, CrawlUrl, Event, Fetched, Millis, PageProcessed, TunnelBudget};
 use suidao_page::read;
@@ -103,7 +103,7 @@ impl SelectedDocument<'_> {
         let byline = || self.page.author.clone().filter(|author| !self.repeats.is_site(self.entry.host, author));
         let author = posts.first().map_or_else(byline, |first| first.author.clone());
         let page_text = parsed.as_ref().map_or("", |parsed| &parsed.text);
-        let kept = self.repeats.kept(self.entry.host, page_text);
+        let kept = self.repeats.content_range(self.entry.host, page_text);
         let is_cut = kept.len() < page_text.len();
         let count = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
         let counted = match &stated {
@@ -130,12 +130,12 @@ impl SelectedDocument<'_> {
             language: self.page.language.as_deref().map(|code| language_tag(code).to_owned()),
             author,
             published: self.entry.published,
-            fetched: date(self.entry.at),
+            fetched: rfc3339(self.entry.at),
             fetched_at: self.entry.at,
             seen: self.entry.seen,
-            first_seen: date(self.entry.seen.first),
-            last_seen: date(self.entry.seen.last),
-            last_changed: date(self.entry.seen.changed),
+            first_seen: rfc3339(self.entry.seen.first),
+            last_seen: rfc3339(self.entry.seen.last),
+            last_changed: rfc3339(self.entry.seen.changed),
             versions: self.entry.seen.versions,
             status: self.page.status,
             relevance: self.page.relevance,

@@ -24,7 +24,7 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
     pages.sort_by_key(|page| page.visit);
     let mut placed: Vec<PlacedPost> = Vec::new();
     let mut by_fragment: FxHashMap<String, usize> = FxHashMap::default();
-    let mut by_floor: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut by_post_number: FxHashMap<u32, usize> = FxHashMap::default();
     let mut by_text: FxHashMap<String, Vec<usize>> = FxHashMap::default();
     for ThreadPage { page, posts, .. } in pages {
         // Equal posts on one page are separate posts.
@@ -34,7 +34,7 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
             let free = |at: &usize| *at < before && !matched[*at];
             let known = post.fragment.as_ref().and_then(|fragment| by_fragment.get(fragment)).copied();
             let by_number = || {
-                let at = *by_floor.get(&post.floor?)?;
+                let at = *by_post_number.get(&post.number?)?;
                 let other = &placed[at].post;
                 let are_distinct = post.fragment.is_some() && other.fragment.is_some() || !agree(&post, other);
                 (free(&at) && (!are_distinct || same_words(&post, other))).then_some(at)
@@ -46,7 +46,7 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
             let known = known.or_else(by_number).or_else(by_words);
             let at = known.unwrap_or(placed.len());
             by_fragment.extend(post.fragment.clone().map(|fragment| (fragment, at)));
-            by_floor.extend(post.floor.map(|floor| (floor, at)));
+            by_post_number.extend(post.number.map(|number| (number, at)));
             match placed.get_mut(at) {
                 Some(known) => {
                     if let Some(matched) = matched.get_mut(at) {
@@ -66,8 +66,8 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
         }
     }
     // Some forums repeat the first post on every page, so numbers are more reliable than positions.
-    if placed.iter().all(|placed| placed.post.floor.is_some()) {
-        placed.sort_by_key(|placed| (placed.post.floor, placed.at));
+    if placed.iter().all(|placed| placed.post.number.is_some()) {
+        placed.sort_by_key(|placed| (placed.post.number, placed.at));
     } else {
         placed.sort_by_key(|placed| placed.at);
     }
@@ -91,7 +91,7 @@ pub(super) fn forum_post(post: PostRecord) -> ForumPost {
     ForumPost {
         author: post.author,
         posted: posted.map(|posted| posted.to_string()),
-        floor: post.floor.filter(|floor| *floor > 0),
+        floor: post.number.filter(|number| *number > 0),
         text: post.text,
     }
 }
@@ -106,12 +106,12 @@ mod tests {
     use crate::store::Store;
     use suidao_page::model::{ApproxTime, PageKind, UrlId};
 
-    fn post(fragment: &str, floor: u32, text: &str) -> PostRecord {
+    fn post(fragment: &str, number: u32, text: &str) -> PostRecord {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         PostRecord {
             author: Some("a".to_owned()),
             posted: Some(ApproxTime { at: 100, within: 60 }),
-            floor: (floor > 0).then_some(floor),
+            number: (number > 0).then_some(number),
             text: text.to_owned(),
             fragment: some(fragment),
         }

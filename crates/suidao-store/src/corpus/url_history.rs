@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::store::{Location, Record, StoreError, moment};
+use crate::store::{Location, Record, StoreError, display_time};
 use suidao_page::model::{
     CrawlUrl, Discovered, Event, Failure, Link, LinkDecision, PageChanges, PageProcessed, Priority, QueueEntry,
     Relevance, SkipReason, UrlId, UrlOrigin,
@@ -135,7 +135,7 @@ impl UrlHistory {
             for event in batch.events {
                 if let Some(visit) = visit(&event, id, discovered) {
                     let archive = archive.filter(|_| visit.status.is_some());
-                    history.visits.push(Visit { at: moment(batch.at), archive, ..visit });
+                    history.visits.push(Visit { at: display_time(batch.at), archive, ..visit });
                 }
                 if let Event::Discovered(found) = &event {
                     if mentioned.contains(&found.id) {
@@ -146,12 +146,12 @@ impl UrlHistory {
                 if let Event::PageFetched(page) = &event {
                     pages += u64::from(page.changes.is_none());
                     if path.contains(&page.id) {
-                        let brief = format!("  {:.3} {}", page.relevance.get(), page.verdict());
+                        let brief = format!("  {:.3} {}", page.relevance.get(), page.relevance_label());
                         let detailed = format!("{brief}, {}", describe_k(page.queued_as));
                         history.page_summaries.insert(page.id, [brief, detailed]);
                     }
                 }
-                history.take(event, &moment(batch.at), id, pages);
+                history.take(event, &display_time(batch.at), id, pages);
             }
         }
         if history.outcome.is_null() {
@@ -310,7 +310,7 @@ impl UrlHistory {
         // Only a threshold of 0 accepts a page without a topic term, as in a forum crawl without a lexicon.
         let without_topic = page.on_topic && page.relevance == Relevance::ZERO;
         let reason = if without_topic { " (page threshold 0: every page is on topic)" } else { "" };
-        add(format!("relevance {:.3}: {}{reason}", page.relevance.get(), page.verdict()));
+        add(format!("relevance {:.3}: {}{reason}", page.relevance.get(), page.relevance_label()));
         let terms: Vec<String> = page.terms.iter().map(|found| format!("{} ×{}", found.term, found.count)).collect();
         let none = "no topic terms".to_owned();
         add(if terms.is_empty() { none } else { format!("terms: {}", terms.join(", ")) });
@@ -399,13 +399,13 @@ impl fmt::Display for UrlHistory {
                 0.0 => "score 0".to_owned(),
                 score => format!("score {score:.3} (anchor {anchor:.3}, context {context:.3}, URL {url:.3})"),
             };
-            let verdict = match link.decision {
+            let decision = match link.decision {
                 LinkDecision::Follow(entry) => describe_entry(entry, detailed),
                 LinkDecision::Drop(reason) => format!("dropped: {}", reason.why()),
             };
             writeln!(
                 out,
-                "  {score}; {verdict}; {}",
+                "  {score}; {decision}; {}",
                 if *is_added {
                     "added with --add".to_owned()
                 } else {
@@ -440,7 +440,7 @@ fn visit(event: &Event, id: Option<UrlId>, new_links: usize) -> Option<Visit> {
         },
         Event::Unchanged { id, status, since, .. } if of(*id) => {
             let how = if *status == 304 { "not modified" } else { "identical bytes" };
-            answered(*status, format!("{how} since {}", moment(*since)))
+            answered(*status, format!("{how} since {}", display_time(*since)))
         }
         Event::Redirected { id, permanent, .. } if of(*id) => {
             unanswered(if *permanent { "moved permanently" } else { "redirected temporarily" }.to_owned())
@@ -531,9 +531,9 @@ mod tests {
                 path: PathState::SEED,
             })
         };
-        let link = |n: u32, relevance, verdict| Linked {
+        let link = |n: u32, relevance, decision| Linked {
             page: Some(n.to_string()),
-            link: Link::bare(UrlId(0), Relevance::new(relevance), verdict),
+            link: Link::without_page(UrlId(0), Relevance::new(relevance), decision),
             is_added: false,
         };
         let weak = (0..20).map(|n| link(n, 0.1, follow(0.2)));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! pages/suidao-00000.warc.gz   request and response records; the name ends in `.open` while it is written
-//! state/meta.json, lock        identity of the crawl; the lock, with the command and process that writes
+//! state/meta.json, lock        metadata of the crawl; the lock, with the command and process that writes
 //! state/log/                   the log of events, by the engine, for the writer
 //! state/batches, acknowledged  the same for readers, and how much of it is durable
 //! state/checkpoint             state after the first batches of the log, for a quick restart

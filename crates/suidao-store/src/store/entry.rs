@@ -61,7 +61,7 @@ impl WarcEntry {
             let modified = fetched.status != 304;
             fields.push(("WARC-Profile", if modified { IDENTICAL } else { NOT_MODIFIED }.to_owned()));
             fields.push(("WARC-Refers-To-Target-URI", fetched.url.as_str().to_owned()));
-            fields.push(("WARC-Refers-To-Date", warc::date(*of)));
+            fields.push(("WARC-Refers-To-Date", warc::rfc3339(*of)));
             if modified {
                 fields.push(("WARC-Payload-Digest", warc::digest(&[payload])));
             }
@@ -134,7 +134,7 @@ mod tests {
                 (field("warc-target-uri"), field("warc-refers-to-target-uri")),
                 (url(n).as_str(), url(n).as_str())
             );
-            assert_eq!(field("warc-refers-to-date"), warc::date(Millis(u64::from(n))));
+            assert_eq!(field("warc-refers-to-date"), warc::rfc3339(Millis(u64::from(n))));
             assert_eq!(head.field("warc-payload-digest").is_some(), n == 1);
             assert!(n == 2 || field("warc-payload-digest") == digest);
             let mut block = String::new();

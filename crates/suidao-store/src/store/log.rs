@@ -88,7 +88,7 @@ impl Store {
             let what = "it is missing, but state/log contains a crawl".to_owned();
             return Err(StoreError::DamagedFile { path: dir.meta_json(), what, can_be_deleted: false });
         }
-        // Last: the description makes it a crawl.
+        // Last: `meta.json` makes it a crawl.
         meta.write(dir)?;
         Ok(store)
     }
@@ -104,7 +104,7 @@ impl Store {
         }
         for part in [dir.root().to_owned(), dir.pages()] {
             let Ok(entries) = fs::read_dir(&part) else { continue };
-            // A crawl that was killed before its description was written leaves empty directories.
+            // A crawl that was killed before `meta.json` was written leaves empty directories.
             let begun = |name: &std::ffi::OsStr| part == dir.root() && (name == "pages" || name == "state");
             let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".") || name == "lost+found";
             if entries.flatten().map(|entry| entry.file_name()).any(|name| !begun(&name) && !hidden(&name)) {
@@ -271,9 +271,9 @@ impl Store {
         Self::open_to_write(dir, meta, Some(lock), false)
     }
 
-    /// Replaces the description of the crawl, whose pages were judged again, and removes the checkpoint, which depends
-    /// on the earlier scores.
-    pub fn describe(&mut self, meta: Meta) -> Result<(), StoreError> {
+    /// Replaces the metadata (`meta.json`) of the crawl, whose pages were judged again, and removes the checkpoint,
+    /// which depends on the earlier scores.
+    pub fn replace_meta(&mut self, meta: Meta) -> Result<(), StoreError> {
         meta.write(&self.dir)?;
         self.meta = meta;
         let checkpoint = self.dir.checkpoint();
@@ -521,9 +521,9 @@ mod tests {
             assert!(message.contains(&wanted) && message.contains("meta.json"), "{message}");
         }
         std::fs::write(dir.meta_json(), "{").unwrap();
-        assert!(matches!(Store::open(&dir), Err(StoreError::Damaged { .. })));
+        assert!(matches!(Store::open(&dir), Err(StoreError::DamagedFile { .. })));
         std::fs::remove_file(dir.meta_json()).unwrap();
-        assert!(matches!(Store::resume(&dir, &meta(), "test"), Err(StoreError::Damaged { .. })));
+        assert!(matches!(Store::resume(&dir, &meta(), "test"), Err(StoreError::DamagedFile { .. })));
         assert!(!dir.holds_crawl());
     }
 

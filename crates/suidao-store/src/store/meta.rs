@@ -1,4 +1,4 @@
-//! `state/meta.json`: the identity of a crawl. It is outside the log, so that a later version can change the log and
+//! `state/meta.json`: the metadata of a crawl. It is outside the log, so that a later version can change the log and
 //! still recognise the format.
 
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ impl Meta {
         }
     }
 
-    /// Reads the description of a directory; changes nothing.
+    /// Reads the metadata of a directory; changes nothing.
     ///
     /// # Errors
     /// [`StoreError::NoCrawl`], [`StoreError::NoState`], [`StoreError::OtherFormat`], [`StoreError::DamagedFile`],

@@ -38,7 +38,7 @@ pub use meta::Meta;
 pub use part::PartDirectory;
 pub use rescoring::Rescoring;
 pub use responses::Responses;
-pub use warc::{date, info as warcinfo, moment};
+pub use warc::{display_time, info as warcinfo, rfc3339};
 pub use warc_index::WarcIndex;
 pub use writer::{Notice, Work, Writer, WriterStopped};
 

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-/// Parts of the name: this, the target's name, something random, and this.
+/// Prefix and suffix of a temporary name; between them are the target's name and random characters.
 const NAME: (&str, &str) = (".suidao-", ".part");
 /// Bytes of the target's name in it, because names have at most 255.
-const MEANT: usize = 180;
+const MAX_TARGET_NAME: usize = 180;
 /// How often a part is created again after another process has removed it before it was locked.
 const TRIES: usize = 8;
 
@@ -138,7 +138,7 @@ pub(super) fn is_part(name: &std::ffi::OsStr) -> bool {
 
 fn start(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let end = (0..=MEANT.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or_default();
+    let end = (0..=MAX_TARGET_NAME.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or_default();
     format!("{}{}-", NAME.0, &name[..end])
 }
 

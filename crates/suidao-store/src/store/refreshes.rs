@@ -1,7 +1,7 @@
 //! `refresh.csv`: a line for each round of refresh, always rebuilt from the log.
 
 use super::directory::write_own;
-use super::{Store, StoreError, date};
+use super::{Store, StoreError, rfc3339};
 use suidao_crawl::revisit::tally::{RoundTally, Rounds};
 use suidao_page::model::Budget;
 
@@ -22,7 +22,7 @@ pub fn write(store: &Store) -> Result<Vec<RoundTally>, StoreError> {
         let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(&mut *out);
         for round in &rounds {
             let kind = if matches!(round.budget, Budget::PerDay(_)) { "watch" } else { "round" };
-            csv.serialize((date(round.started), kind, round))?;
+            csv.serialize((rfc3339(round.started), kind, round))?;
         }
         Ok(csv.flush()?)
     })?;

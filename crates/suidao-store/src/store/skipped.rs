@@ -18,7 +18,7 @@ pub enum UrlStatus {
     Done,
     /// Not queued so far; a later link may change that.
     Dropped(SkipReason),
-    Refused(SkipReason),
+    Skipped(SkipReason),
     /// Given up; the log has the reason.
     Failed,
 }
@@ -47,7 +47,7 @@ impl UrlStatuses {
                 self.set(*id, UrlStatus::Done);
             }
             Event::PageFetched(page) => self.set(page.id, UrlStatus::Done),
-            Event::UrlExcluded { id, reason } => self.set(*id, UrlStatus::Refused(*reason)),
+            Event::UrlExcluded { id, reason } => self.set(*id, UrlStatus::Skipped(*reason)),
             Event::FetchFailed { id, .. } => self.set(*id, UrlStatus::Failed),
             Event::LinkRejected { url, .. } => {
                 self.without_number.insert(url.fingerprint());
@@ -64,7 +64,7 @@ impl UrlStatuses {
     fn judge(&mut self, link: &Link) {
         let Some(now) = self.of.get_mut(link.to.0 as usize) else { return };
         match (link.decision, *now) {
-            (_, UrlStatus::Refused(_) | UrlStatus::Failed | UrlStatus::Done) => {}
+            (_, UrlStatus::Skipped(_) | UrlStatus::Failed | UrlStatus::Done) => {}
             (LinkDecision::Follow(_), _) => *now = UrlStatus::Waiting,
             (LinkDecision::Drop(_), UrlStatus::Waiting) => {}
             (LinkDecision::Drop(reason), _) => *now = UrlStatus::Dropped(reason),
@@ -141,7 +141,7 @@ pub fn write(store: &Store) -> Result<Skipped, StoreError> {
         });
     }
     let of_urls = std::mem::take(&mut causes.of_urls);
-    if standings.of.contains(&UrlStatus::Refused(SkipReason::HostFailing)) {
+    if standings.of.contains(&UrlStatus::Skipped(SkipReason::HostFailing)) {
         for record in store.batches() {
             for event in record?.batch.events {
                 if let Event::Discovered(found) = event
@@ -165,7 +165,7 @@ pub fn write(store: &Store) -> Result<Skipped, StoreError> {
                     Event::Discovered(found) => {
                         without_number.remove(&found.url.fingerprint());
                         match standings.of.get(found.id.0 as usize) {
-                            Some(UrlStatus::Dropped(reason) | UrlStatus::Refused(reason)) => {
+                            Some(UrlStatus::Dropped(reason) | UrlStatus::Skipped(reason)) => {
                                 let reason = causes.named(*reason, found.url.authority());
                                 table.write_record([found.url.as_str(), &reason])?;
                                 skipped.lines += 1;

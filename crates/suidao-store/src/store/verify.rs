@@ -130,7 +130,7 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, RepairOutcome), Store
     if checked.damage.is_none() {
         return Ok((checked, RepairOutcome::Restored));
     }
-    let aside = aside(dir)?;
+    let damaged = create_damaged_directory(dir)?;
     let path = dir.batches();
     let mut file = plain_file::open(&path, File::options().read(true).write(true).create(true).truncate(false))?;
     let all = LogExtent { batches: checked.batches + 1, bytes: u64::MAX };
@@ -139,17 +139,17 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, RepairOutcome), Store
     if scores_lost {
         Meta { rescoring: None, ..meta.clone() }.write(dir)?;
     }
-    keep_end(&mut file, keep.bytes, &aside.join(format!("batches.from-{}", keep.bytes)))?;
-    keep_archive(dir, checked.last, &aside)?;
+    copy_from(&mut file, keep.bytes, &damaged.join(format!("batches.from-{}", keep.bytes)))?;
+    copy_cut_archive(dir, checked.last, &damaged)?;
     // `state/log` first: it must not have less than `state/batches`.
-    Store::replace_engine(dir, keep, Some(&aside.join("log")))?;
+    Store::replace_engine(dir, keep, Some(&damaged.join("log")))?;
     truncate(&mut file, &path, keep)?;
     file.sync_all().map_err(StoreError::io(&path, "write it"))?;
     let marker = CommitMarker::open(dir, File::options().read(true).write(true).create(true).truncate(true))?;
     marker.write(Acknowledged { all: keep, synced: keep })?;
     let settings = ArchiveSettings { rotate_at: 0, user_agent: String::new(), request_headers: Vec::new() };
     WarcArchive::resume(dir, checked.last, settings)?;
-    Ok((checked, RepairOutcome::Cut { moved_to: aside, scores_lost }))
+    Ok((checked, RepairOutcome::Cut { moved_to: damaged, scores_lost }))
 }
 
 fn check_files(store: &Store) -> Result<CrawlCheck, StoreError> {
@@ -243,8 +243,8 @@ impl Checker<'_> {
     }
 }
 
-/// Creates a directory for the data of this repair.
-fn aside(dir: &CrawlDirectory) -> Result<PathBuf, StoreError> {
+/// Creates a directory `damaged-N` for what this repair removes.
+fn create_damaged_directory(dir: &CrawlDirectory) -> Result<PathBuf, StoreError> {
     let mut number = 1;
     loop {
         let path = dir.root().join(format!("damaged-{number}"));
@@ -256,22 +256,22 @@ fn aside(dir: &CrawlDirectory) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Copies the part of the archive that will be cut.
-fn keep_archive(dir: &CrawlDirectory, last: Option<Location>, aside: &Path) -> Result<(), StoreError> {
+/// Copies the part of the archive that will be cut to `damaged`.
+fn copy_cut_archive(dir: &CrawlDirectory, last: Option<Location>, damaged: &Path) -> Result<(), StoreError> {
     for (number, path) in warc_files(&dir.pages())? {
         let from = match last {
             Some(last) if last.file > number => continue,
             Some(last) if last.file == number => last.end(),
             _ => 0,
         };
-        let to = aside.join(format!("suidao-{number:05}.warc.gz.from-{from}"));
-        keep_end(&mut plain_file::open_following_links(&path)?, from, &to)?;
+        let to = damaged.join(format!("suidao-{number:05}.warc.gz.from-{from}"));
+        copy_from(&mut plain_file::open_following_links(&path)?, from, &to)?;
     }
-    sync_directory(aside)
+    sync_directory(damaged)
 }
 
 /// Copies what a file has after `from`.
-fn keep_end(file: &mut File, from: u64, to: &Path) -> Result<(), StoreError> {
+fn copy_from(file: &mut File, from: u64, to: &Path) -> Result<(), StoreError> {
     let copied = file.seek(SeekFrom::Start(from)).and_then(|_| {
         let mut out = File::create(to)?;
         io::copy(file, &mut out)?;

@@ -54,7 +54,7 @@ impl RecordDraft<'_> {
         };
         field("WARC-Type", self.kind);
         field("WARC-Record-ID", &record_id(self.kind, self.name));
-        field("WARC-Date", &date(self.at));
+        field("WARC-Date", &rfc3339(self.at));
         for (name, value) in &self.fields {
             field(name, value);
         }
@@ -122,14 +122,14 @@ pub(super) fn digest(parts: &[&[u8]]) -> String {
 }
 
 /// RFC 3339 in UTC, with milliseconds unless they are 0.
-pub fn date(at: Millis) -> String {
+pub fn rfc3339(at: Millis) -> String {
     let millis = i64::try_from(at.0).unwrap_or(i64::MAX);
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX).to_string()
 }
 
 /// For people, in UTC: `2026-11-22 06:40:12`.
-pub fn moment(at: Millis) -> String {
-    date(at).get(..19).unwrap_or_default().replace('T', " ")
+pub fn display_time(at: Millis) -> String {
+    rfc3339(at).get(..19).unwrap_or_default().replace('T', " ")
 }
 
 /// The archived head of a response: status line and header fields, without the transfer encoding. `content-length` is

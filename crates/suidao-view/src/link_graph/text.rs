@@ -60,7 +60,7 @@ impl fmt::Display for IslandFacts {
                 let link = if step.anchor.is_empty() {
                     String::new()
                 } else {
-                    format!("  link “{}”", shown(&step.anchor))
+                    format!("  link “{}”", one_line(&step.anchor))
                 };
                 writeln!(out, "        {}{link}", address(step.url.as_str()))?;
             }
@@ -73,12 +73,12 @@ impl fmt::Display for IslandFacts {
 }
 
 fn named(page: &LinkedPage) -> String {
-    let title = if page.title.is_empty() { String::new() } else { format!("  {}", shown(&page.title)) };
+    let title = if page.title.is_empty() { String::new() } else { format!("  {}", one_line(&page.title)) };
     format!("{}{title}", address(page.url.as_str()))
 }
 
 /// A text of others on one line, cut to 40 characters.
-fn shown(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut short: String = text.chars().take(40).collect();
     if short.len() < text.len() {

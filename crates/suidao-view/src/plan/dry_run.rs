@@ -30,7 +30,7 @@ pub struct PlannedSeed {
     why: Option<&'static str>,
 }
 
-/// A request, or a URL that is skipped when its turn comes.
+/// A request, or a URL that is skipped when it would be fetched.
 #[derive(Serialize)]
 pub struct PlannedRequest {
     /// From 1.
@@ -106,18 +106,18 @@ impl DryRun {
             Some(UrlOrigin::Canonical(copy)) => format!("canonical URL of {}", crawl.url(*copy)),
             Some(UrlOrigin::Named) | None => "listed in robots.txt, a page or a sitemap".to_owned(),
         };
-        let request = |(rank, SimulatedRequest { after, url, turn }): (usize, SimulatedRequest)| PlannedRequest {
+        let request = |(rank, SimulatedRequest { after, url, step }): (usize, SimulatedRequest)| PlannedRequest {
             rank,
             after_ms: after,
-            step: match turn {
+            step: match step {
                 SimulatedStep::Robots => PlannedStep::Robots { robots: url },
                 SimulatedStep::Soft404Probe => PlannedStep::Probe { soft_404_probe: url },
                 SimulatedStep::Page(id, queued_as) => PlannedStep::Page { page: url, queued_as, origin: origin(id) },
-                SimulatedStep::Refused(_, reason) => PlannedStep::Skipped { skipped: url, reason, why: reason.why() },
+                SimulatedStep::Skipped(_, reason) => PlannedStep::Skipped { skipped: url, reason, why: reason.why() },
             },
         };
         let seed = |seed: &CrawlUrl| {
-            let skip_reason = config.scope.refuses(seed).or_else(|| path::refuses(&config.traps, seed));
+            let skip_reason = config.scope.skip_reason(seed).or_else(|| path::skip_reason(&config.traps, seed));
             PlannedSeed { seed: seed.clone(), skip_reason, why: skip_reason.map(SkipReason::why) }
         };
         Ok(Self {

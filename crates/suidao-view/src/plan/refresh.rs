@@ -10,7 +10,7 @@ use suidao_crawl::revisit::history::{Histories, Tracked, days};
 use suidao_crawl::revisit::settings::{RefreshSettings, RevisitPolicy};
 use suidao_live::live::{self, Job};
 use suidao_page::model::{Budget, CrawlUrl, Millis, span};
-use suidao_store::store::{Store, StoreError, moment};
+use suidao_store::store::{Store, StoreError, display_time};
 
 /// Maximum number of pages and of new URLs on the screen.
 const SHOWN: (usize, usize) = (40, 10);
@@ -22,9 +22,9 @@ pub struct RefreshPlan {
     /// Queued URLs for the share of discovery.
     pub waiting: Vec<QueuedUrl>,
     /// Requests of the round.
-    most: usize,
-    /// Those of them for known pages.
-    pub owed: usize,
+    requests: usize,
+    /// Requests for known pages.
+    pub visits: usize,
     known: usize,
     not_due: NotDue,
     next_due: Option<Millis>,
@@ -76,24 +76,24 @@ impl RefreshPlan {
             Some(Budget::Round { requests: Some(requests), .. }) => requests,
             _ => settings.requests,
         };
-        let most = usize::try_from(requests).unwrap_or(usize::MAX);
-        let planned = crawl.plan(now, most);
+        let requests = usize::try_from(requests).unwrap_or(usize::MAX);
+        let planned = crawl.plan(now, requests);
         let none = Histories::default();
         let histories = crawl.histories().unwrap_or(&none);
         let failing: Vec<Box<str>> = crawl.unreached(usize::MAX).hosts.into_iter().map(|(host, _)| host).collect();
-        let waiting = if settings.discovery > 0.0 { crawl.waiting(most) } else { Vec::new() };
+        let waiting = if settings.discovery > 0.0 { crawl.waiting(requests) } else { Vec::new() };
         let queued = |(url, priority): (CrawlUrl, f32)| {
             let on_failing_host = failing.iter().any(|host| **host == *url.authority());
             QueuedUrl { url, priority, on_failing_host }
         };
         // a share of a number of requests
-        let owed = ((1.0 - settings.discovery) * most as f64).round() as usize;
+        let visits = ((1.0 - settings.discovery) * requests as f64).round() as usize;
         let known = |page: PlannedVisit| Some(DuePage::of(histories.get(page.id)?, page, &settings, now));
         Ok(Self {
-            owed: owed.max(most.saturating_sub(waiting.len())),
+            visits: visits.max(requests.saturating_sub(waiting.len())),
             pages: planned.into_iter().filter_map(known).collect(),
             waiting: waiting.into_iter().map(queued).collect(),
-            most,
+            requests,
             known: histories.len(),
             not_due: NotDue::count(histories, &settings, now),
             next_due: crawl.next_due(),
@@ -130,16 +130,16 @@ impl DuePage {
 
 impl Display for RefreshPlan {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let visits = self.pages.len().min(self.owed);
+        let visits = self.pages.len().min(self.visits);
         write!(
             out,
             "{} known. A round of {} would revisit {} of them and fetch ",
             count(self.known, "page", "pages"),
-            count(self.most, "request", "requests"),
+            count(self.requests, "request", "requests"),
             thousands(visits as u64),
         )?;
         if self.settings.discovery > 0.0 {
-            write!(out, "up to {} queued pages", thousands(self.waiting.len().min(self.most - visits) as u64))?;
+            write!(out, "up to {} queued pages", thousands(self.waiting.len().min(self.requests - visits) as u64))?;
             match self.waiting.iter().filter(|url| url.on_failing_host).count() {
                 0 => {}
                 some => write!(out, " ({} queued on failing hosts)", thousands(some as u64))?,
@@ -248,7 +248,7 @@ pub fn why_none_is_due(settings: &RefreshSettings, next: Option<Millis>) -> Stri
              missing, or wait for the interval of refresh.policy. The first is due in {}, at {} UTC. Use --set refresh.shortest=0 to revisit at once.",
             span(settings.shortest * 86_400.0),
             span(at.since(now) as f64 / 1000.0),
-            moment(at),
+            display_time(at),
         ),
         Some(_) => "No page is due: no visit has a crawl value above 0 yet. See `suidao refresh --dry-run`.".to_owned(),
     }

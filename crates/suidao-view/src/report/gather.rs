@@ -18,7 +18,7 @@ use crate::link_graph;
 use suidao_page::model::UrlId;
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::skipped::UrlStatus;
-use suidao_store::store::{Store, StoreError, date};
+use suidao_store::store::{Store, StoreError, rfc3339};
 
 const HOSTS: usize = 30;
 /// Maximum number of groups of duplicates listed, and pages of each besides the best.
@@ -44,19 +44,19 @@ pub fn gather(
     }
     let traced = trace(&accumulator.found, catalogue.hosts.len());
     let groups = groups(catalogue);
-    let (failed, refused) = examples(&accumulator);
+    let (failed, skipped) = examples(&accumulator);
 
     let result = groups.iter().take(GROUPS).flat_map(|(best, others)| others.iter().take(MEMBERS).chain([best]));
     let best = best(catalogue);
     let result = result.copied().chain(traced.pages()).chain(best.iter().copied());
     let mut wanted: FxHashSet<UrlId> = result.map(|position| catalogue.entries[position as usize].id).collect();
-    let urls = failed.values().chain(refused.values()).flat_map(|(_, examples)| examples);
+    let urls = failed.values().chain(skipped.values()).flat_map(|(_, examples)| examples);
     wanted.extend(urls);
     let names = PageNames::read(store, &wanted, &mut accumulator.skipped)?;
     let named = |position: u32| names.page(catalogue, position);
 
-    let mut refused: Vec<Reason> = reasons(refused, &names, |reason| reason.why().to_owned());
-    names.add_skipped(&mut refused, &accumulator.skipped);
+    let mut skipped: Vec<Reason> = reasons(skipped, &names, |reason| reason.why().to_owned());
+    names.add_skipped(&mut skipped, &accumulator.skipped);
     let failed =
         reasons(failed, &names, |&reason| accumulator.reasons.get(usize::from(reason)).cloned().unwrap_or_default());
     let total = |reasons: &[Reason]| reasons.iter().map(|reason| reason.urls).sum();
@@ -66,7 +66,7 @@ pub fn gather(
         relevant: entries.iter().filter(|entry| entry.is_relevant()).count() as u64,
         known: accumulator.host_of.len() as u64,
         failed: total(&failed),
-        skipped: total(&refused),
+        skipped: total(&skipped),
         listings: entries.iter().filter(|entry| entry.listing).count() as u64,
         noindex: entries.iter().filter(|entry| entry.noindex).count() as u64,
         archived: accumulator.archived,
@@ -94,7 +94,7 @@ pub fn gather(
         terms: terms(&accumulator),
         suggested_terms: suggested_terms(store, catalogue)?,
         failed,
-        skipped: refused,
+        skipped,
         queue: queue(&accumulator),
         graph: link_graph::gather(store, catalogue, progress)?,
     })
@@ -117,9 +117,9 @@ fn crawl(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json::Valu
         lexicon: meta.lexicon.clone(),
         strategy: meta.strategy.clone(),
         version: meta.version.clone(),
-        begun: date(meta.created),
-        first: times().min().map(date),
-        last: times().max().map(date),
+        begun: rfc3339(meta.created),
+        first: times().min().map(rfc3339),
+        last: times().max().map(rfc3339),
         stopped: summary.and_then(|summary| summary["stopped"].as_str()).map(str::to_owned),
         settings,
     }
@@ -165,7 +165,7 @@ fn hosts(catalogue: &Catalogue, accumulator: &ReportAccumulator) -> HostFacts {
         let Some(row) = rows.get_mut(host as usize) else { continue };
         match status {
             UrlStatus::Failed => row.failed += 1,
-            UrlStatus::Dropped(_) | UrlStatus::Refused(_) => row.skipped += 1,
+            UrlStatus::Dropped(_) | UrlStatus::Skipped(_) => row.skipped += 1,
             UrlStatus::Waiting => row.waiting += 1,
             UrlStatus::New | UrlStatus::Done => {}
         }

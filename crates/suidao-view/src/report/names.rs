@@ -30,18 +30,18 @@ pub(super) fn examples(accumulator: &ReportAccumulator) -> (ByReason<u16>, ByRea
             examples.push(id);
         }
     }
-    let (mut failed, mut refused) = (ByReason::new(), ByReason::new());
+    let (mut failed, mut skipped) = (ByReason::new(), ByReason::new());
     for (id, status) in (0..).map(UrlId).zip(&accumulator.statuses.of) {
         match status {
             UrlStatus::Failed => {
                 let reason = accumulator.failures.get(&id).copied().unwrap_or(u16::MAX);
                 add(&mut failed, reason, id);
             }
-            UrlStatus::Dropped(reason) | UrlStatus::Refused(reason) => add(&mut refused, *reason, id),
+            UrlStatus::Dropped(reason) | UrlStatus::Skipped(reason) => add(&mut skipped, *reason, id),
             UrlStatus::New | UrlStatus::Waiting | UrlStatus::Done => {}
         }
     }
-    (failed, refused)
+    (failed, skipped)
 }
 
 pub(super) fn reasons<R>(by_reason: ByReason<R>, names: &PageNames, why: impl Fn(&R) -> String) -> Vec<Reason> {
@@ -110,23 +110,23 @@ impl PageNames {
     }
 
     /// Adds the URLs skipped without a number to those with one.
-    pub(super) fn add_skipped(&self, refused: &mut Vec<Reason>, skipped: &FxHashMap<u64, SkipReason>) {
+    pub(super) fn add_skipped(&self, reasons: &mut Vec<Reason>, skipped: &FxHashMap<u64, SkipReason>) {
         let mut counted: BTreeMap<SkipReason, u64> = BTreeMap::new();
         for reason in skipped.values() {
             *counted.entry(*reason).or_default() += 1;
         }
         for (reason, urls) in counted {
             let why = reason.why().to_owned();
-            let at = refused.iter().position(|known| known.why == why).unwrap_or_else(|| {
-                refused.push(Reason { why, urls: 0, examples: Vec::new() });
-                refused.len() - 1
+            let at = reasons.iter().position(|known| known.why == why).unwrap_or_else(|| {
+                reasons.push(Reason { why, urls: 0, examples: Vec::new() });
+                reasons.len() - 1
             });
-            let spot = &mut refused[at];
+            let spot = &mut reasons[at];
             spot.urls += urls;
             let of_reason = |url: &&CrawlUrl| skipped.get(&url.fingerprint()) == Some(&reason);
             let room = EXAMPLES.saturating_sub(spot.examples.len());
             spot.examples.extend(self.skipped.iter().filter(of_reason).take(room).cloned());
         }
-        refused.sort_by_key(|reason| Reverse(reason.urls));
+        reasons.sort_by_key(|reason| Reverse(reason.urls));
     }
 }

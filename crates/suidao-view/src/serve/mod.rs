@@ -108,24 +108,24 @@ impl SearchSite {
 pub async fn serve(listener: TcpListener, site: SearchSite, names: Vec<String>, stop: impl Future<Output = ()>) {
     let is_own = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
     let names = is_own.then(|| Arc::new(names));
-    let (site, turns) = (Arc::new(site), Arc::new(Semaphore::new(SEARCHES)));
+    let (site, permits) = (Arc::new(site), Arc::new(Semaphore::new(SEARCHES)));
     let answer = move |head: Parts| {
         let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let is_known = names.as_ref().is_none_or(|names| is_ours(host, names));
-        respond(is_known.then(|| Arc::clone(&site)), Arc::clone(&turns), head)
+        respond(is_known.then(|| Arc::clone(&site)), Arc::clone(&permits), head)
     };
     listen(listener, answer, stop).await;
 }
 
 /// `site`: `None` if the request is for another host.
-async fn respond(site: Option<Arc<SearchSite>>, turns: Arc<Semaphore>, head: Parts) -> Response<Body> {
+async fn respond(site: Option<Arc<SearchSite>>, permits: Arc<Semaphore>, head: Parts) -> Response<Body> {
     const PLAIN: &str = "text/plain; charset=utf-8";
     let read = head.method == Method::GET || head.method == Method::HEAD;
     let reply = if let Some(site) = site.filter(|_| read) {
-        let turn = turns.acquire_owned().await;
+        let permit = permits.acquire_owned().await;
         // Searching takes time, and must not block the sockets.
         let made = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+            let _permit = permit;
             let languages = head.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
             site.get(head.uri.path(), head.uri.query().unwrap_or_default(), languages.unwrap_or_default())
         });

@@ -16,8 +16,8 @@ use suidao_cluster::{ClusterError, ClusterStatus, End, PartitionStatus, WorkerSt
 /// Partitions that are shown; the others are folded away.
 const SHOWN: usize = 20;
 
-/// Serves the status of a cluster, which `read` asks for anew for each request, until `stop` resolves. `names`: accepted
-/// host names besides addresses and localhost.
+/// Serves the status of a cluster, which `read` fetches again for each request, until `stop` resolves. `names`:
+/// accepted host names besides addresses and localhost.
 pub async fn serve_cluster<F>(
     listener: TcpListener,
     names: Vec<String>,

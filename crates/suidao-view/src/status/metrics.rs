@@ -75,8 +75,8 @@ pub(super) fn text(view: &CrawlMonitor, snapshot: Option<&StatusSnapshot>) -> Re
         ] {
             all.register(name, help, gauge(count));
         }
-        let refused = overview.exclusions.iter().map(|(reason, count)| (reason_name(*reason), *count));
-        all.register("skipped_urls", "URLs skipped, by first reason", counters("reason", refused));
+        let skipped = overview.skipped_by_reason.iter().map(|(reason, count)| (reason_name(*reason), *count));
+        all.register("skipped_urls", "URLs skipped, by first reason", counters("reason", skipped));
         let hosts = overview.hosts;
         let states = [
             ("in-flight", hosts.in_flight),

@@ -19,7 +19,7 @@ use tokio::sync::{Mutex, Semaphore, oneshot};
 
 use crate::listen::{is_ours, listen};
 use crate::messages::Lang;
-use suidao_live::live::{CrawlMonitor, StatusSnapshot};
+use suidao_live::live::{CrawlMonitor, StatusSnapshot, monotonic_now};
 use suidao_page::model::CrawlUrl;
 use suidao_store::corpus::UrlHistory;
 use suidao_store::store::{CrawlDirectory, Store, StoreError};
@@ -30,7 +30,7 @@ const POLICY: &str =
 /// Shortest time between two requests to the machine.
 const FRESH: Duration = Duration::from_secs(1);
 /// Longest wait for a busy machine.
-const PATIENCE: Duration = Duration::from_secs(3);
+const SNAPSHOT_WAIT: Duration = Duration::from_secs(3);
 /// Seconds after which the browser reloads the page.
 const REFRESH: &str = "10";
 const HTML: &str = "text/html; charset=utf-8";
@@ -141,7 +141,7 @@ async fn guarded(
         Reply::text(421, result)
     } else if head.method != Method::GET && head.method != Method::HEAD {
         Reply::text(405, "only GET")
-    } else if is_foreign(&head.headers, head.uri.path()) {
+    } else if is_cross_site(&head.headers, head.uri.path()) {
         Reply::text(403, "request from another site blocked; open this link from the status page")
     } else {
         let lang = Lang::preferred(field(&head.headers, "accept-language"));
@@ -178,7 +178,7 @@ fn field<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 /// Whether another website made the browser send this request. A followed link to the page is harmless, but explaining
 /// a URL occupies a core while the log is read. Browsers mark requests to local addresses, and to others under https;
 /// to others under http they do not.
-fn is_foreign(headers: &HeaderMap, path: &str) -> bool {
+fn is_cross_site(headers: &HeaderMap, path: &str) -> bool {
     let follows = field(headers, "sec-fetch-mode") == "navigate" && field(headers, "sec-fetch-dest") == "document";
     field(headers, "sec-fetch-site") == "cross-site" && (path == "/why" || !follows)
 }
@@ -215,10 +215,10 @@ impl Site {
         // Concurrent clients wait for the same answer, or the same timeout.
         let mut last = self.last.lock().await;
         if last.last_request.is_none_or(|at| at.elapsed() >= FRESH) {
-            if let Ok(Some(snapshot)) = tokio::time::timeout(PATIENCE, self.view.snapshot()).await {
+            if let Ok(Some(snapshot)) = tokio::time::timeout(SNAPSHOT_WAIT, self.view.snapshot()).await {
                 last.snapshot = Some(snapshot);
             }
-            last.last_request = Some(clock());
+            last.last_request = Some(monotonic_now());
         }
         last.snapshot.clone()
     }
@@ -264,21 +264,16 @@ impl Site {
 /// Runs work on a thread of its own; `None` if another is running. The permit belongs to the work, because the client
 /// may be gone before it ends; the function passed to the work reports whether it should stop early.
 async fn run_exclusively<T: Send + 'static>(
-    turns: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
     work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
 ) -> Option<Result<T, tokio::task::JoinError>> {
-    let turn = Arc::clone(turns).try_acquire_owned().ok()?;
+    let permit = Arc::clone(permits).try_acquire_owned().ok()?;
     let (requested, _waits) = oneshot::channel::<()>();
     let work = move || {
-        let _turn = turn;
+        let _permit = permit;
         work(&|| !requested.is_closed())
     };
     Some(tokio::task::spawn_blocking(work).await)
-}
-
-#[allow(clippy::disallowed_methods)] // the age of an answer; decides nothing about the crawl
-fn clock() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]
@@ -297,7 +292,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_keeps_its_permit_after_the_client_disconnects() {
-        let turns = Arc::new(Semaphore::new(1));
+        let permits = Arc::new(Semaphore::new(1));
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let (begin, begun) = oneshot::channel();
         let (answer, result) = oneshot::channel();
@@ -307,25 +302,25 @@ mod tests {
             answer.send(is_waited_for()).unwrap();
         };
         let asking = {
-            let turns = Arc::clone(&turns);
-            tokio::spawn(async move { run_exclusively(&turns, work).await })
+            let permits = Arc::clone(&permits);
+            tokio::spawn(async move { run_exclusively(&permits, work).await })
         };
         assert!(begun.await.unwrap());
         asking.abort();
         assert!(asking.await.unwrap_err().is_cancelled());
-        assert!(run_exclusively(&turns, |_| ()).await.is_none(), "the work continues");
+        assert!(run_exclusively(&permits, |_| ()).await.is_none(), "the work continues");
         end.send(()).unwrap();
         assert!(!result.await.unwrap(), "the requester is gone");
-        while turns.available_permits() == 0 {
+        while permits.available_permits() == 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(run_exclusively(&turns, |_| 7).await.unwrap().unwrap(), 7);
+        assert_eq!(run_exclusively(&permits, |_| 7).await.unwrap().unwrap(), 7);
     }
 
     #[tokio::test]
     async fn concurrent_clients_share_one_snapshot_request() {
         let site = Arc::new(site());
-        let begun = clock();
+        let begun = monotonic_now();
         let looks: Vec<_> = (0..5)
             .map(|_| {
                 let site = Arc::clone(&site);
@@ -335,7 +330,7 @@ mod tests {
         for look in looks {
             assert!(look.await.unwrap());
         }
-        assert!(begun.elapsed() < PATIENCE + FRESH, "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < SNAPSHOT_WAIT + FRESH, "{:?}", begun.elapsed());
     }
 
     #[test]
@@ -346,9 +341,9 @@ mod tests {
             let headers = fields
                 .map(|(name, value)| (header::HeaderName::from_static(name), HeaderValue::from_static(value)))
                 .collect();
-            is_foreign(&headers, path)
+            is_cross_site(&headers, path)
         };
-        for (fields, path, foreign) in [
+        for (fields, path, is_refused) in [
             (["cross-site", "no-cors", "image"], "/why", true),
             (["cross-site", "no-cors", "image"], "/", true),
             (["cross-site", "cors", "empty"], "/metrics", true),
@@ -359,7 +354,7 @@ mod tests {
             (["none", "navigate", "document"], "/why", false),
             (["", "", ""], "/why", false),
         ] {
-            assert_eq!(asks(fields, path), foreign, "{fields:?} {path}");
+            assert_eq!(asks(fields, path), is_refused, "{fields:?} {path}");
         }
     }
 }

@@ -12,7 +12,7 @@ use suidao_crawl::crawl::{HostView, Overview, WaitThreshold};
 use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot, resident_memory};
 use suidao_page::model::{CrawlUrl, Millis, QueueEntry};
 use suidao_store::store::harvest::HarvestLine;
-use suidao_store::store::{date, moment};
+use suidao_store::store::{display_time, rfc3339};
 
 use super::metrics::reason_name;
 
@@ -51,7 +51,12 @@ pub(super) fn page(
 
 /// The history of one URL, and a form for the next.
 pub(super) fn why(directory: &str, typed: &str, result: Result<&str, &str>, lang: Lang) -> String {
-    let context = context! { directory, form => form(typed, lang), story => result.ok().map(str::trim_end), refused => result.err() };
+    let context = context! {
+        directory,
+        form => form(typed, lang),
+        story => result.ok().map(str::trim_end),
+        problem => result.err()
+    };
     let body = fill(lang, include_str!("why.html"), context);
     html::page("suidao: why?", lang, &[include_str!("status.css")], &body)
 }
@@ -62,8 +67,9 @@ fn form(typed: &str, lang: Lang) -> Value {
 
 fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
     let text = |key: &str, number: u64| lang.text(key, &[thousands(number).into()]);
-    let Overview { progress, hosts, in_flight, queues, wait_threshold, exclusions, goals, largest, failing, .. } =
-        &snapshot.overview;
+    let Overview {
+        progress, hosts, in_flight, queues, wait_threshold, skipped_by_reason, goals, largest, failing, ..
+    } = &snapshot.overview;
     let (since, resumed) = tally.ready.unwrap_or_default();
     let seconds = snapshot.at.since(since) as f64 / 1000.0;
     let now = progress.pages.saturating_sub(tally.before.pages);
@@ -74,7 +80,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
         (text("requests-in-flight", 0), thousands(*in_flight), text("not-on-disk-n", snapshot.unwritten)),
         (text("hosts", 0), thousands(progress.hosts_visited), text("with-relevant-pages-n", progress.hosts_relevant)),
         (text("hosts-failing", 0), thousands(hosts.failing), lang.text("waiting-for-politeness", &waiting)),
-        (text("failed", 0), thousands(progress.failed), text("skipped-n", progress.excluded)),
+        (text("failed", 0), thousands(progress.failed), text("skipped-n", progress.skipped)),
         (text("page-data", 0), bytes(progress.bytes), text("revisits-n", progress.visits)),
         (text("memory", 0), resident_memory().map_or_else(|| "–".to_owned(), bytes), text("of-the-process", 0)),
     ];
@@ -93,15 +99,18 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
         left => goals.seconds_left(&tally.before, progress, seconds).map(|seconds| lang.span(seconds)),
         resumed,
         figures,
-        at => date(snapshot.at),
-        shown => moment(snapshot.at),
+        at => rfc3339(snapshot.at),
+        shown => display_time(snapshot.at),
         queues => queues.iter().map(|queue| {
             let heads = queue.heads.iter().map(|(url, entry)| queued(url, *entry));
             context! { number => queue.queue_id.0, heads => heads.collect::<Value>() }
         }).collect::<Value>(),
         held => wait_threshold.map(|threshold| describe(&threshold, lang)),
         hosts => hosts.map(|(title, list)| (title, list.iter().take(ROWS).map(host).collect::<Value>())),
-        refused => exclusions.iter().map(|(reason, urls)| (reason_name(*reason), *urls, reason.why())).collect::<Value>(),
+        skipped_urls => skipped_by_reason
+            .iter()
+            .map(|(reason, urls)| (reason_name(*reason), *urls, reason.why()))
+            .collect::<Value>(),
     }
 }
 
@@ -147,14 +156,14 @@ fn queued(url: &CrawlUrl, entry: QueueEntry) -> Value {
 }
 
 fn recent(page: &RecentPage, lang: Lang) -> Value {
-    let RecentPage { at, url, title, relevance, verdict, place } = page;
-    let verdict = match *verdict {
+    let RecentPage { at, url, title, relevance, relevance_label, queued_as } = page;
+    let relevance_label = match *relevance_label {
         "relevant" => lang.text("relevant", &[]),
         "off topic" => lang.text("off-topic", &[]),
         "on-topic listing page" => lang.text("on-topic-listing-page", &[]),
         _ => lang.text("on-topic-page-with-little-text", &[]),
     };
-    context! { at => clock(*at), title, relevance, verdict, ..queued(url, *place) }
+    context! { at => clock(*at), title, relevance, relevance_label, ..queued(url, *queued_as) }
 }
 
 fn failure(failed: &RecentFailure) -> Value {
@@ -171,7 +180,7 @@ fn failed(tally: &RunCounts) -> Value {
 
 /// `06:40:12`.
 fn clock(at: Millis) -> String {
-    date(at).get(11..19).map(str::to_owned).unwrap_or_default()
+    rfc3339(at).get(11..19).map(str::to_owned).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -191,15 +200,15 @@ mod tests {
             url: url.clone(),
             title: "<img src=x onerror=alert(1)>足球".to_owned(),
             relevance: 0.7,
-            verdict: "relevant",
-            place,
+            relevance_label: "relevant",
+            queued_as: place,
         });
         let failure = Failure { kind: FailureKind::MediaType("<b>".into()), retry_after: None };
         tally.failures.push_front(RecentFailure { at: Millis(5), url: url.clone(), failure, again: true });
         tally.failed.insert("<i>".to_owned(), 1);
         let overview = Overview {
             queues: vec![QueueView { queue_id: QueueId(0), heads: vec![(url, place)] }],
-            exclusions: vec![(SkipReason::Robots, 3)],
+            skipped_by_reason: vec![(SkipReason::Robots, 3)],
             ..Overview::default()
         };
         let line = HarvestLine { pages: 100, relevant: 50, harvest_rate: 0.5, mean_k: None, new_hosts: 1 };

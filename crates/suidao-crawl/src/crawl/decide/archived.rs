@@ -70,7 +70,7 @@ pub fn number(
     if !is_wanted {
         return Err(NotTaken::Unlinked);
     }
-    if let Some(reason) = draft.settings.refuses(&url) {
+    if let Some(reason) = draft.settings.skip_reason(&url) {
         draft.reject(&url, None, reason);
         return Err(NotTaken::Skipped(reason));
     }
@@ -91,9 +91,9 @@ pub fn queue(draft: &mut Draft, id: UrlId, origin: UrlOrigin) {
             // What failed returns as a seed would.
             let as_seed = origin == UrlOrigin::Seed || known != LinkState::Dropped;
             draft.push(if as_seed {
-                Event::SeedJudged(Link::bare(id, Relevance::ONE, follow))
+                Event::SeedJudged(Link::without_page(id, Relevance::ONE, follow))
             } else {
-                Event::LinkOffered(Link::bare(id, Relevance::ZERO, follow))
+                Event::LinkOffered(Link::without_page(id, Relevance::ZERO, follow))
             });
         }
         LinkState::Queued | LinkState::InFlight | LinkState::Redirected | LinkState::Elsewhere | LinkState::Sent => {}

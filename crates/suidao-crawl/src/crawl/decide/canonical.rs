@@ -13,7 +13,7 @@ pub fn claimed_url(draft: &mut Draft, id: UrlId, url: &CrawlUrl, page: &Page) ->
     let own = TextDigest::of(&page.sketch)?;
     let state = draft.state;
     let is_forum = state.forums.sites.contains_key(url.authority());
-    if claimed == *url || is_forum || !is_one_site(url, &claimed) || draft.settings.refuses(&claimed).is_some() {
+    if claimed == *url || is_forum || !is_one_site(url, &claimed) || draft.settings.skip_reason(&claimed).is_some() {
         return None;
     }
     let is_revisit = state.tracked(id).is_some();
@@ -40,7 +40,7 @@ pub fn claimed_url(draft: &mut Draft, id: UrlId, url: &CrawlUrl, page: &Page) ->
 /// The link that queues the canonical URL next.
 pub fn lead_to(draft: &Draft, claimed: UrlId, page: &Page, entry: QueueEntry) -> Option<Link> {
     let waits = draft.link_state(claimed) != LinkState::Fetched;
-    waits.then(|| Link::bare(claimed, page.relevance, LinkDecision::Follow(ahead(entry))))
+    waits.then(|| Link::without_page(claimed, page.relevance, LinkDecision::Follow(ahead(entry))))
 }
 
 /// Whether two URLs belong to one site: the same host, or hosts under one registrable domain.

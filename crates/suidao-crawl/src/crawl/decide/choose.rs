@@ -6,7 +6,7 @@ use crate::crawl::frontier::QueueHead;
 use crate::crawl::groups::GroupId;
 use crate::crawl::politeness::millis;
 use crate::crawl::refresh::is_over;
-use crate::crawl::robots::{OriginRobots, RobotsResponse};
+use crate::crawl::robots::{OriginRobots, RobotsPermission};
 use crate::crawl::run::Run;
 use crate::crawl::state::State;
 use crate::crawl::ticket::FetchKind;
@@ -52,7 +52,7 @@ pub fn pause(state: &State, run: &Run, now: Millis) -> Option<Pause> {
 fn are_requests_used_up(state: &State, run: &Run) -> bool {
     let limits = &state.settings.limits;
     let most = match state.settings.watch {
-        Some(_) => run.allowed.or(limits.requests),
+        Some(_) => limits.requests.and(run.allowed.or(limits.requests)),
         None => run.allowed.or_else(|| limits.most_requests(limits.pages)),
     };
     let progress = &state.counts.progress;
@@ -93,7 +93,7 @@ pub fn rule(draft: &mut Draft, head: QueueHead) -> HeadRuling {
         }
         if let Some(home) = state.in_preferred_scheme(&url).or_else(|| state.plain(&url)) {
             let to = draft.id(&home, UrlOrigin::Redirect(head.id), "");
-            let link = Link::bare(to, Relevance::ZERO, LinkDecision::Follow(ahead(queued)));
+            let link = Link::without_page(to, Relevance::ZERO, LinkDecision::Follow(ahead(queued)));
             let link = draft.may_be_queued(to).then_some(link);
             draft.push(Event::SchemeRewritten { id: head.id, link });
             return HeadRuling::Removed;
@@ -134,13 +134,13 @@ fn permission(state: &State, id: HostId, url: &CrawlUrl, again: bool, now: Milli
         return if failing { Permission::Refused(SkipReason::HostFailing) } else { Permission::Granted };
     }
     let Some(robots) = host.robots(url.is_https()) else { return Permission::AskRobots };
-    match robots.response(url, &host.health, (limits, politeness), host.delay(politeness), now) {
-        RobotsResponse::GivenUp => Permission::Refused(SkipReason::RobotsUnreachable),
-        RobotsResponse::Forbidden => Permission::Refused(SkipReason::Robots),
-        RobotsResponse::Ask if !robots.has_rules() => Permission::AskRobots,
+    match robots.permission(url, &host.health, (limits, politeness), host.delay(politeness), now) {
+        RobotsPermission::GivenUp => Permission::Refused(SkipReason::RobotsUnreachable),
+        RobotsPermission::Forbidden => Permission::Refused(SkipReason::Robots),
+        RobotsPermission::FetchFirst if !robots.has_rules() => Permission::AskRobots,
         _ if failing => Permission::Refused(SkipReason::HostFailing),
-        RobotsResponse::Ask => Permission::AskRobots,
-        RobotsResponse::Allowed => Permission::Granted,
+        RobotsPermission::FetchFirst => Permission::AskRobots,
+        RobotsPermission::Allowed => Permission::Granted,
     }
 }
 

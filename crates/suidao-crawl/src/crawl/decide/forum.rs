@@ -86,12 +86,12 @@ fn forum_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ParsedFo
     }
     let next = match reading.kind {
         PageKind::Index { board, page } => {
-            let verdict = site.judge(board, &rows);
-            let replied = verdict.changed.iter().filter(|(_, change)| *change == ThreadChange::Replied);
+            let scan = site.judge(board, &rows);
+            let replied = scan.changed.iter().filter(|(_, change)| *change == ThreadChange::Replied);
             let last_pages = replied.map(|(thread, _)| site.last_page(*thread));
             result.due.extend(last_pages.filter(|page| was_requested(draft.link_state(*page))));
             result.lists.push(IndexPage { board, page, threads: rows });
-            verdict.more.then_some(ForumRole::Index { board, page: page.saturating_add(1) })
+            scan.more.then_some(ForumRole::Index { board, page: page.saturating_add(1) })
         }
         PageKind::Thread { thread, page } => Some(ForumRole::Continuation { thread, page: page.saturating_add(1) }),
         _ => None,
@@ -192,7 +192,7 @@ fn begin(draft: &mut Draft, map: &ForumMap, step: &mut ForumStep) {
     for board in &map.boards {
         let Ok(url) = CrawlUrl::parse(&board.url) else { continue };
         let Some((to, link)) = seeded(draft, &url, &board.name) else { continue };
-        site.note(to, ForumRole::Board, &url);
+        site.set_role(to, ForumRole::Board, &url);
         step.roles.push((to, ForumRole::Board));
         step.links.push(link);
     }
@@ -206,7 +206,7 @@ fn begin(draft: &mut Draft, map: &ForumMap, step: &mut ForumStep) {
         step.due.extend(result.due);
         for ForumLink { url, role, text, .. } in result.links {
             let Some((to, link)) = seeded(draft, &url, &text) else { continue };
-            site.note(to, role, &url);
+            site.set_role(to, role, &url);
             step.roles.push((to, role));
             step.links.push(link);
         }
@@ -217,10 +217,10 @@ fn begin(draft: &mut Draft, map: &ForumMap, step: &mut ForumStep) {
 /// Numbers a URL that was not found on a page, with the link that queues it; none if it is out of scope.
 fn seeded(draft: &mut Draft, url: &CrawlUrl, text: &str) -> Option<(UrlId, Link)> {
     let url = draft.preferred(url);
-    if let Some(reason) = draft.settings.refuses(&url) {
+    if let Some(reason) = draft.settings.skip_reason(&url) {
         draft.reject(&url, None, reason);
         return None;
     }
     let to = draft.id(&url, UrlOrigin::Seed, text);
-    Some((to, Link::bare(to, Relevance::ONE, LinkDecision::Follow(draft.state.strategy.seed(&url)))))
+    Some((to, Link::without_page(to, Relevance::ONE, LinkDecision::Follow(draft.state.strategy.seed(&url)))))
 }

@@ -51,12 +51,12 @@ pub fn candidates(draft: &mut Draft, page: &LinkingPage, outlinks: Vec<Outlink>)
         if target == *page.url {
             continue;
         }
-        let refusal = if draft.settings.scope.nofollow.refuses(page.nofollow, outlink.nofollow) {
+        let skip_reason = if draft.settings.scope.nofollow.refuses(page.nofollow, outlink.nofollow) {
             Some(SkipReason::NoFollow)
         } else {
-            draft.refuses(&target)
+            draft.skip_reason(&target)
         };
-        if let Some(reason) = refusal {
+        if let Some(reason) = skip_reason {
             draft.reject(&target, Some(page.id), reason);
             continue;
         }
@@ -106,7 +106,7 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
     let page = (left_out == Some(SkipReason::NearDuplicate)).then(|| draft.state.urls.url(visit.id));
     debug_assert_eq!(decisions.len(), targets.len(), "one decision per link");
     for ((&to, candidate), decision) in targets.iter().zip(visit.links).zip(decisions) {
-        let verdict = match left_out {
+        let decision = match left_out {
             // Further pages of a list are followed anyway: its first page may repeat the text of a post.
             Some(_) if page.as_ref().is_some_and(|page| continues_series(page, &candidate.url)) => {
                 limit(draft, decision)
@@ -115,8 +115,8 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
             None => limit(draft, decision),
         };
         let &LinkCandidate { scores, relevance, region, dom_path, .. } = candidate;
-        let link = Link { to, region, dom_path, scores, relevance, decision: verdict };
-        match (draft.link_state(to), verdict) {
+        let link = Link { to, region, dom_path, scores, relevance, decision };
+        match (draft.link_state(to), decision) {
             (LinkState::Queued | LinkState::InFlight | LinkState::Sent, LinkDecision::Follow(entry))
                 if draft.entry(to).is_some_and(|old| strategy.merge(old, entry) != old) =>
             {

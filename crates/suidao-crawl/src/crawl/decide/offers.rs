@@ -27,7 +27,7 @@ pub struct OfferedLink {
 /// Numbers an offered URL, unless it is excluded.
 pub fn number(draft: &mut Draft, link: &OfferedLink) -> Option<UrlId> {
     let url = draft.address(&link.url);
-    if let Some(reason) = draft.refuses(&url) {
+    if let Some(reason) = draft.skip_reason(&url) {
         draft.reject(&url, None, reason);
         return None;
     }
@@ -37,7 +37,7 @@ pub fn number(draft: &mut Draft, link: &OfferedLink) -> Option<UrlId> {
 /// Numbers the URL of a link from another partition, unless it is excluded here.
 pub fn number_sent(draft: &mut Draft, sent: &SentLink) -> Option<UrlId> {
     let url = draft.address(&sent.url);
-    draft.refuses(&url).is_none().then(|| draft.id(&url, UrlOrigin::Offered, &sent.anchor))
+    draft.skip_reason(&url).is_none().then(|| draft.id(&url, UrlOrigin::Offered, &sent.anchor))
 }
 
 /// Queues the URL of a link from another partition, or improves its rank. The sender's strategy has judged it.

@@ -116,7 +116,7 @@ fn judge_page(
     links.links.extend(copy_of.and_then(|address| canonical::lead_to(draft, address, page, visit.entry)));
     let trap_signals = checked.map_or_else(TrapSignals::default, |checked| {
         let no_new_content = state.adds_nothing_new(&checked, (page.sketch, page.listing), visit, targets);
-        TrapSignals { no_new_content, ..checked.signs }
+        TrapSignals { no_new_content, ..checked.signals }
     });
     Judgement { links, copy_of, trap_signals }
 }

@@ -58,8 +58,8 @@ fn new_scheme(state: &State, ticket: &Ticket, outcome: &FetchOutcome) -> Option<
 /// What the outcome of a ticket leads to.
 pub fn settled(draft: &mut Draft, ticket: Ticket, outcome: FetchOutcome) {
     let (is_plain, is_source) =
-        (matches!(ticket.wanted, FetchKind::Plain(_)), matches!(ticket.wanted, FetchKind::Sitemap(_)));
-    let id = match ticket.wanted {
+        (matches!(ticket.kind, FetchKind::Plain(_)), matches!(ticket.kind, FetchKind::Sitemap(_)));
+    let id = match ticket.kind {
         FetchKind::Page(id) | FetchKind::Plain(id) | FetchKind::Forum(id, _) | FetchKind::Sitemap(id) => id,
         FetchKind::Soft404Probe(host) => return probed(draft, host, outcome),
         FetchKind::Robots { host, https } => return robots(draft, host, https, ticket.origin, outcome),
@@ -69,7 +69,7 @@ pub fn settled(draft: &mut Draft, ticket: Ticket, outcome: FetchOutcome) {
             let page_view = page_view.filter(|_| !is_plain);
             page::fetched(draft, id, &ticket.url, FetchedPage { status, page: *page, page_view, validators });
         }
-        FetchOutcome::Sitemap(hints, validators) => sitemaps::read(draft, id, *hints, validators),
+        FetchOutcome::Sitemap(content, validators) => sitemaps::read(draft, id, *content, validators),
         FetchOutcome::Unchanged if is_source => sitemaps::unchanged(draft, id),
         FetchOutcome::Unchanged => unchanged(draft, id),
         FetchOutcome::Redirect { to, .. } if is_source => sitemaps::moved(draft, id, &to),
@@ -100,8 +100,8 @@ fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool) {
     let known = state.urls.get(id);
     let (entry, redirects) = (ahead(known.entry()), known.redirects() + 1);
     let too_many = redirects > draft.settings.limits.redirects.min(15);
-    let refusal = if too_many { Some(SkipReason::Redirects) } else { draft.settings.refuses(&to) };
-    let link = if let Some(reason) = refusal {
+    let skip_reason = if too_many { Some(SkipReason::Redirects) } else { draft.settings.skip_reason(&to) };
+    let link = if let Some(reason) = skip_reason {
         // A known URL may be fetched for another reason.
         if draft.find(&to).is_none() {
             draft.reject(&to, Some(id), reason);
@@ -110,7 +110,7 @@ fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool) {
     } else {
         let target = draft.id(&to, UrlOrigin::Redirect(id), "");
         let follow = LinkDecision::Follow(entry);
-        draft.may_be_queued(target).then_some(Link::bare(target, Relevance::ZERO, follow))
+        draft.may_be_queued(target).then_some(Link::without_page(target, Relevance::ZERO, follow))
     };
     let target = draft.find(&to).filter(|_| permanent);
     draft.push(Event::Redirected { id, link, permanent });

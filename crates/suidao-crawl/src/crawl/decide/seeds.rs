@@ -58,7 +58,7 @@ impl PlainHosts {
 pub fn number(draft: &mut Draft, url: &CrawlUrl) -> Option<(UrlId, bool)> {
     let without = draft.state.without_session(url);
     let url = without.as_ref().unwrap_or(url);
-    if let Some(reason) = draft.settings.refuses(url) {
+    if let Some(reason) = draft.settings.skip_reason(url) {
         draft.reject(url, None, reason);
         return None;
     }
@@ -78,7 +78,7 @@ pub fn queue(draft: &mut Draft, id: UrlId, is_new: bool, plain: &PlainHosts) {
     let is_out = matches!(known.state, LinkState::Failed | LinkState::Excluded);
     if known.state == LinkState::Dropped || is_out && known.in_another_run {
         let follow = LinkDecision::Follow(state.strategy.seed(&url));
-        draft.push(Event::SeedJudged(Link::bare(id, Relevance::ONE, follow)));
+        draft.push(Event::SeedJudged(Link::without_page(id, Relevance::ONE, follow)));
     }
 }
 

@@ -57,15 +57,19 @@ pub fn of_productive_host(draft: &mut Draft, visit: &PageVisit, feeds: &[CrawlUr
     let mut links: Vec<Link> = Vec::new();
     for url in named {
         let url = draft.preferred(&url);
-        let refusal = refuses_source(state, host, &url);
-        let refusal = refusal.or((links.len() >= SOURCES).then_some(SkipReason::SourceLimit));
-        if let Some(reason) = refusal {
+        let skip_reason = source_skip_reason(state, host, &url);
+        let skip_reason = skip_reason.or((links.len() >= SOURCES).then_some(SkipReason::SourceLimit));
+        if let Some(reason) = skip_reason {
             draft.reject(&url, Some(visit.id), reason);
             continue;
         }
         let to = draft.id(&url, UrlOrigin::Named, "");
         if draft.may_be_queued(to) && links.iter().all(|link| link.to != to) {
-            links.push(Link::bare(to, Relevance::ONE, LinkDecision::Follow(entry_of_source(state, visit, url))));
+            links.push(Link::without_page(
+                to,
+                Relevance::ONE,
+                LinkDecision::Follow(entry_of_source(state, visit, url)),
+            ));
         }
     }
     Some(Event::SitemapsQueued { host, links })
@@ -81,9 +85,9 @@ fn entry_of_source(state: &State, visit: &PageVisit, url: CrawlUrl) -> QueueEntr
     }
 }
 
-fn refuses_source(state: &State, host: HostId, url: &CrawlUrl) -> Option<SkipReason> {
-    let foreign = || (state.hosts.id_of(url) != Some(host)).then_some(SkipReason::ForeignSource);
-    foreign().or_else(|| state.settings.refuses_file(url))
+fn source_skip_reason(state: &State, host: HostId, url: &CrawlUrl) -> Option<SkipReason> {
+    let on_other_host = || (state.hosts.id_of(url) != Some(host)).then_some(SkipReason::ForeignSource);
+    on_other_host().or_else(|| state.settings.file_skip_reason(url))
 }
 
 /// The sources to request in a refresh now, hosts with most pages first, at most `most`.
@@ -106,7 +110,7 @@ pub fn of_known_hosts(draft: &mut Draft, most: usize) -> Vec<UrlId> {
         if settings.feeds {
             of_host.extend(signals.feeds(host).iter().cloned());
         }
-        of_host.retain(|url| refuses_source(state, host, url).is_none());
+        of_host.retain(|url| source_skip_reason(state, host, url).is_none());
         named.extend(of_host.into_iter().take(SOURCES));
     }
     let mut ids: Vec<UrlId> = Vec::new();
@@ -127,14 +131,14 @@ pub fn of_known_hosts(draft: &mut Draft, most: usize) -> Vec<UrlId> {
 }
 
 /// A source was read: known pages that changed since their last visit, and what is taken from it.
-pub fn read(draft: &mut Draft, id: UrlId, hints: SitemapContent, validators: Option<Box<Validators>>) {
+pub fn read(draft: &mut Draft, id: UrlId, content: SitemapContent, validators: Option<Box<Validators>>) {
     let state = draft.state;
     let host = state.urls.get(id).host();
     let (mut useful, mut pages) = (false, Vec::new());
     let is_listing = state.sourcing.is_source(id);
-    for hint in &hints.pages {
-        let Some(at) = hint.at else { continue };
-        let known = state.urls.find(&hint.url).or_else(|| state.urls.find(&state.in_preferred_scheme(&hint.url)?));
+    for entry in &content.pages {
+        let Some(at) = entry.at else { continue };
+        let known = state.urls.find(&entry.url).or_else(|| state.urls.find(&state.in_preferred_scheme(&entry.url)?));
         // A source counts only for its own host.
         let Some(known) = known.filter(|known| state.urls.get(*known).host() == host) else { continue };
         let Some(page) = state.refreshing.as_ref().and_then(|refreshing| refreshing.histories.get(known)) else {
@@ -148,13 +152,13 @@ pub fn read(draft: &mut Draft, id: UrlId, hints: SitemapContent, validators: Opt
     pages.sort_unstable();
     pages.dedup();
     let mut sources = Vec::new();
-    for url in hints.sitemaps.iter().filter(|_| !is_inner(state, id) && !is_listing).take(SOURCES) {
+    for url in content.sitemaps.iter().filter(|_| !is_inner(state, id) && !is_listing).take(SOURCES) {
         let url = draft.preferred(url);
-        if refuses_source(state, host, &url).is_none() {
+        if source_skip_reason(state, host, &url).is_none() {
             sources.push(draft.id(&url, UrlOrigin::Listed(id), ""));
         }
     }
-    let links = if is_listing { take(draft, id, hints, &mut sources) } else { Vec::new() };
+    let links = if is_listing { take(draft, id, content, &mut sources) } else { Vec::new() };
     // An index is useful for what it leads to.
     useful |= !sources.is_empty();
     draft.push(Event::SitemapRead { id, pages, sources, useful, links, validators });
@@ -174,7 +178,7 @@ pub fn moved(draft: &mut Draft, id: UrlId, to: &CrawlUrl) {
     let (mut sources, mut links) = (Vec::new(), Vec::new());
     if state.sourcing.is_source(id) {
         links.extend(further(draft, id, &to, UrlOrigin::Redirect(id), &mut sources));
-    } else if !is_inner(state, id) && refuses_source(state, state.urls.get(id).host(), &to).is_none() {
+    } else if !is_inner(state, id) && source_skip_reason(state, state.urls.get(id).host(), &to).is_none() {
         sources.push(draft.id(&to, UrlOrigin::Redirect(id), ""));
     }
     draft.push(Event::SitemapRead { id, pages: Vec::new(), sources, useful: false, links, validators: None });
@@ -186,43 +190,43 @@ fn is_inner(state: &State, id: UrlId) -> bool {
 }
 
 /// What a crawl takes from a sitemap or a feed: links, and further sitemaps (also returned in `sources`).
-fn take(draft: &mut Draft, id: UrlId, hints: SitemapContent, sources: &mut Vec<UrlId>) -> Vec<Link> {
+fn take(draft: &mut Draft, id: UrlId, content: SitemapContent, sources: &mut Vec<UrlId>) -> Vec<Link> {
     let state = draft.state;
     let mut links = Vec::new();
-    for url in hints.sitemaps {
+    for url in content.sitemaps {
         links.extend(further(draft, id, &url, UrlOrigin::Listed(id), sources));
     }
     let host = state.urls.get(id).host();
     let on_topic = u64::from(state.sourcing.relevant_pages(host)) * 2 >= u64::from(state.hosts.get(host).pages);
     let mut seen = FxHashSet::default();
     let mut named: Vec<SitemapEntry> = Vec::new();
-    for mut hint in hints.pages {
-        hint.url = draft.address(&hint.url);
-        let known = draft.find(&hint.url);
+    for mut entry in content.pages {
+        entry.url = draft.address(&entry.url);
+        let known = draft.find(&entry.url);
         let waits = known.is_none_or(|known| draft.may_be_queued(known));
-        if !waits || known == Some(id) || !seen.insert(hint.url.fingerprint()) {
+        if !waits || known == Some(id) || !seen.insert(entry.url.fingerprint()) {
             continue;
         }
         // The rules for links come before those for sources.
-        let refusal = if !hints.feed && state.hosts.id_of(&hint.url) != Some(host) {
+        let skip_reason = if !content.feed && state.hosts.id_of(&entry.url) != Some(host) {
             Some(SkipReason::ForeignSource)
         } else {
-            let unpromising = hint.relevance == Relevance::ZERO && !on_topic;
-            draft.refuses(&hint.url).or(unpromising.then_some(SkipReason::Unpromising))
+            let unpromising = entry.relevance == Relevance::ZERO && !on_topic;
+            draft.skip_reason(&entry.url).or(unpromising.then_some(SkipReason::Unpromising))
         };
-        match refusal {
-            None => named.push(hint),
-            Some(reason) if known.is_none() => draft.reject(&hint.url, Some(id), reason),
+        match skip_reason {
+            None => named.push(entry),
+            Some(reason) if known.is_none() => draft.reject(&entry.url, Some(id), reason),
             Some(_) => {}
         }
     }
     // The most promising first, then the newest, then in file order.
-    named.sort_by_key(|hint| (Reverse(OrderedFloat(hint.relevance.get())), Reverse(hint.at)));
+    named.sort_by_key(|entry| (Reverse(OrderedFloat(entry.relevance.get())), Reverse(entry.at)));
     let taken = state.sourcing.used.get(&host).map_or(0, |used| used.pages);
     let left = draft.settings.sources.per_host.saturating_sub(taken) as usize;
-    for hint in named.split_off(left.min(named.len())) {
-        if draft.find(&hint.url).is_none() {
-            draft.reject(&hint.url, Some(id), SkipReason::SourceLimit);
+    for entry in named.split_off(left.min(named.len())) {
+        if draft.find(&entry.url).is_none() {
+            draft.reject(&entry.url, Some(id), SkipReason::SourceLimit);
         }
     }
     let mut targets = Vec::with_capacity(named.len());
@@ -252,7 +256,7 @@ fn further(draft: &mut Draft, id: UrlId, url: &CrawlUrl, origin: UrlOrigin, sour
     let files = state.sourcing.used.get(&host).map_or(0, |used| used.files) + sources.len();
     let level = state.sourcing.sources.get(&id).copied().unwrap_or(LEVELS);
     let limit = (files >= FILES || level >= LEVELS).then_some(SkipReason::SourceLimit);
-    if let Some(reason) = refuses_source(state, host, &url).or(limit) {
+    if let Some(reason) = source_skip_reason(state, host, &url).or(limit) {
         if draft.find(&url).is_none() {
             draft.reject(&url, Some(id), reason);
         }
@@ -263,7 +267,7 @@ fn further(draft: &mut Draft, id: UrlId, url: &CrawlUrl, origin: UrlOrigin, sour
         return None;
     }
     sources.push(to);
-    Some(Link::bare(to, Relevance::ONE, LinkDecision::Follow(state.urls.get(id).entry())))
+    Some(Link::without_page(to, Relevance::ONE, LinkDecision::Follow(state.urls.get(id).entry())))
 }
 
 fn candidate(url: CrawlUrl, scores: LinkScores, relevance: Relevance) -> LinkCandidate {

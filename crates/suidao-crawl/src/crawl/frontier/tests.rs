@@ -68,7 +68,7 @@ fn an_entry_whose_url_waits_elsewhere_is_forgotten() {
 fn a_requeued_head_keeps_its_position() {
     let mut frontier = frontier(QueuePolicy::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.5)]);
     let head = frontier.pop(0, |_, _| true).unwrap();
-    frontier.requeue(head);
+    frontier.requeue_in_place(head);
     frontier.make_ready(HostId(0));
     assert_eq!(drain(&mut frontier, 0), [0, 1]);
 }

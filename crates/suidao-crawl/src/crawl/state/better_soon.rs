@@ -35,12 +35,12 @@ impl State {
     }
 
     /// The expected values of the best URLs.
-    pub fn best_values(&mut self, turn: u64, now: Millis) -> BestValues {
+    pub fn best_values(&mut self, taken: u64, now: Millis) -> BestValues {
         self.wake(now);
         let mut ready: Option<f32> = None;
-        if let Some(head) = self.take_new(turn) {
+        if let Some(head) = self.take_new(taken) {
             ready = Some(self.expected_value(head.queue_id, self.score(head)));
-            self.frontier.requeue(head);
+            self.frontier.requeue_in_place(head);
             self.frontier.make_ready(head.host);
         }
         let mut soon = ready;

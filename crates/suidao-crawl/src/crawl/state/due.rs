@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::State;
 use crate::crawl::frontier::{DUE, EntryKey, QueueHead};
 use crate::crawl::politeness::millis;
-use crate::crawl::refresh::{ActiveRound, PATIENCE, PlannedVisit, Refreshing, due_entry};
+use crate::crawl::refresh::{ActiveRound, PlannedVisit, Refreshing, SOURCES_WAIT, due_entry};
 use crate::revisit::history::{DAY, Tracked, days};
 use crate::revisit::plan::{MAX_AT_ONCE, at_once};
 use crate::revisit::{Choice, VisitValue, plan};
@@ -17,7 +17,7 @@ const A_DAY: u64 = 86_400_000;
 impl State {
     pub(super) fn observe_refresh_step(&mut self, step: &RefreshStep, at: Millis) {
         let Some(refreshing) = &mut self.refreshing else { return };
-        let (shortest, budget_wanted) = (refreshing.wanted.settings.shortest_ms(), refreshing.wanted.budget);
+        let (shortest, budget) = (refreshing.request.settings.shortest_ms(), refreshing.request.budget);
         if let Some(budget) = step.budget {
             let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
             refreshing.round = (budget != Budget::Spent).then(|| {
@@ -35,7 +35,7 @@ impl State {
         if reads_sources {
             // Resets the hosts' failures too: they may be back. Those that failed last get requests when nothing else
             // is left, and not sooner than a page would be.
-            let beyond = match budget_wanted {
+            let beyond = match budget {
                 Budget::PerDay(_) => millis(self.settings.politeness.patience).saturating_add(1),
                 _ => A_DAY,
             };
@@ -83,9 +83,9 @@ impl State {
     /// requests are not counted.
     pub fn most_sources(&self) -> usize {
         let Some(refreshing) = &self.refreshing else { return 0 };
-        match refreshing.wanted.budget {
+        match refreshing.request.budget {
             Budget::Round { requests: Some(most), .. } => {
-                (most as f64 * (1.0 - refreshing.wanted.settings.discovery) / 4.0) as usize
+                (most as f64 * (1.0 - refreshing.request.settings.discovery) / 4.0) as usize
             }
             _ => refreshing.histories.len() / 10 + 1,
         }
@@ -94,7 +94,7 @@ impl State {
     /// Pages that a round would revisit, best first, at most `most`.
     pub fn plan(&self, now: Millis, most: usize) -> Vec<PlannedVisit> {
         let Some(refreshing) = &self.refreshing else { return Vec::new() };
-        let settings = &refreshing.wanted.settings;
+        let settings = &refreshing.request.settings;
         let mut choices: Vec<Choice> = refreshing
             .pages(now)
             // A host that failed recently gets no request in this round.
@@ -161,7 +161,7 @@ impl State {
     pub fn is_lost(&self, id: UrlId, now: Millis) -> bool {
         let Some(refreshing) = &self.refreshing else { return false };
         let missing = refreshing.histories.get(id).filter(|page| !page.retired).and_then(|page| page.missing);
-        missing.is_some_and(|since| days(now.since(since)) >= refreshing.wanted.settings.grace)
+        missing.is_some_and(|since| days(now.since(since)) >= refreshing.request.settings.grace)
     }
 
     /// Whether a round that leaves the queue of the crawl alone has nothing left to do.
@@ -169,7 +169,7 @@ impl State {
         self.refreshing.as_ref().is_some_and(|refreshing| {
             let planned = refreshing.round.is_some_and(|round| round.planned);
             let left = !refreshing.due.is_empty() || !refreshing.new_links.is_empty();
-            refreshing.wanted.settings.discovery <= 0.0 && planned && !left
+            refreshing.request.settings.discovery <= 0.0 && planned && !left
         })
     }
 
@@ -201,8 +201,8 @@ impl State {
         let round = refreshing.round.as_ref().filter(|round| !round.planned)?;
         let Budget::Round { requests, .. } = round.budget else { return None };
         // Sources of failing hosts are not waited for.
-        let responses = |id: &UrlId| !self.hosts.get(self.urls.get(*id).host()).failing;
-        let waits = now.since(round.begun) < PATIENCE && refreshing.due.keys().any(responses);
+        let answers = |id: &UrlId| !self.hosts.get(self.urls.get(*id).host()).failing;
+        let waits = now.since(round.begun) < SOURCES_WAIT && refreshing.due.keys().any(answers);
         let most = requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
         (!waits).then_some(most)
     }
@@ -214,13 +214,13 @@ impl State {
             let is_of = |value: &f32| key.is_of(due_entry(*value));
             urls.get(id).state == LinkState::Queued && due.get(&id).is_some_and(is_of)
         };
-        frontier.pop_from(DUE, is_current)
+        frontier.pop_from(DUE, &is_current)
     }
 
-    pub fn take_new(&mut self, turn: u64) -> Option<QueueHead> {
+    pub fn take_new(&mut self, taken: u64) -> Option<QueueHead> {
         let Self { urls, refreshing, frontier, .. } = self;
         let is_due = |id| refreshing.as_ref().is_some_and(|refreshing: &Refreshing| refreshing.due.contains_key(&id));
-        frontier.pop(turn, |id, key| urls.get(id).is_current(key) && !is_due(id))
+        frontier.pop(taken, |id, key| urls.get(id).is_current(key) && !is_due(id))
     }
 
     /// Nothing else is left: sends requests to the hosts that failed before the round. Returns whether there were any.

@@ -29,7 +29,7 @@ impl State {
             page.roles.iter().map(|(id, role)| (*id, *role, self.urls.url(*id))).collect();
         if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
             for (id, role, url) in &roles {
-                site.note(*id, *role, url);
+                site.set_role(*id, *role, url);
             }
             site.observe(id, page);
         }
@@ -54,10 +54,10 @@ impl State {
         for (id, role) in &step.roles {
             let url = self.urls.url(*id);
             if *role == ForumRole::Sample {
-                self.forums.explorer.ask(&url);
+                self.forums.explorer.mark_requested(&url);
             }
             if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
-                site.note(*id, *role, &url);
+                site.set_role(*id, *role, &url);
             }
         }
         let pages = step.read.iter().map(|(id, kind, posts)| (*id, *kind, posts.clone(), Vec::new()));

@@ -124,8 +124,8 @@ impl State {
         match event {
             Event::Discovered(discovered) => self.discover(discovered),
             Event::LinkRejected { url, reason, .. } => {
-                self.counts.skipped.insert(url.fingerprint());
-                self.counts.refuse(*reason);
+                self.counts.rejected.insert(url.fingerprint());
+                self.counts.count_skipped(*reason);
             }
             Event::SeedJudged(link) => {
                 self.retry_seed(link.to, time.at);
@@ -173,7 +173,7 @@ impl State {
                 self.apply_robots((*host, origin), rules, failure.as_ref(), time);
             }
             Event::RobotsRedirected { host, origin, to } => self.apply_robots_redirect((*host, origin), to, time),
-            Event::HostResolved { host, address } => self.hosts.responses_from(*host, *address),
+            Event::HostResolved { host, address } => self.hosts.set_address(*host, *address),
         }
     }
 
@@ -299,7 +299,7 @@ impl State {
     fn apply_exclusion(&mut self, id: UrlId, reason: SkipReason) {
         self.set_state(id, LinkState::Excluded);
         if !self.is_due(id) {
-            self.counts.refuse(reason);
+            self.counts.count_skipped(reason);
             if reason.is_host_failure() {
                 let known = self.urls.get_mut(id);
                 (known.in_another_run, known.dropped) = (true, Some(reason));

@@ -63,6 +63,6 @@ impl State {
         let Self { urls, refreshing: Some(refreshing), frontier, .. } = self else { return None };
         // Any rank: a score that has risen since does not make the entry stale.
         frontier
-            .pop_from(NEW_LINKS, |id, _| urls.get(id).state == LinkState::Queued && refreshing.new_links.contains(&id))
+            .pop_from(NEW_LINKS, &|id, _| urls.get(id).state == LinkState::Queued && refreshing.new_links.contains(&id))
     }
 }

@@ -17,7 +17,7 @@ impl State {
                     let known = self.urls.get_mut(link.to);
                     if known.dropped.is_none() {
                         known.dropped = Some(reason);
-                        self.counts.refuse(reason);
+                        self.counts.count_skipped(reason);
                     }
                 }
                 (LinkDecision::Follow(entry), LinkState::Dropped) => {
@@ -118,14 +118,14 @@ impl State {
     }
 
     /// Queues a URL that was in flight and has no result: as if it had never left.
-    pub fn queue_again(&mut self, id: UrlId, again: bool) {
+    pub fn requeue(&mut self, id: UrlId, again: bool) {
         self.set_state(id, LinkState::Queued);
         if again {
             self.queue_due(id);
         } else {
             let known = self.urls.get(id);
             let (host, entry) = (known.host(), known.entry());
-            self.frontier.requeue_in_flight(host, id, entry);
+            self.frontier.push(host, id, entry);
         }
     }
 

@@ -37,7 +37,7 @@ impl State {
                 record.backoff(politeness, failure)
             }
             None => {
-                record.health.responses();
+                record.health.record_success();
                 record.delay(politeness)
             }
         };
@@ -73,7 +73,7 @@ impl State {
             None => disallowed_for,
         };
         if *rules != RobotsRules::Unreachable {
-            record.health.responses();
+            record.health.record_success();
         }
         record.failing = !is_known || failed.is_some();
         let wait = wait.max(record.delay(politeness));

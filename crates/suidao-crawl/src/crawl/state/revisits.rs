@@ -72,7 +72,7 @@ impl State {
         self.count_spent(Some(id), event);
         let Some(refreshing) = &mut self.refreshing else { return };
         let before = refreshing.histories.get(id).map(|page| {
-            let still = (-page.rate(&refreshing.wanted.settings) * days(at.since(page.last))).exp();
+            let still = (-page.rate(&refreshing.request.settings) * days(at.since(page.last))).exp();
             (page.signals, still)
         });
         let found = refreshing.histories.observe(event, at);

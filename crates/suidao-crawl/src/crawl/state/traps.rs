@@ -5,23 +5,23 @@ use suidao_page::model::{
 };
 
 use super::{EventTime, State};
-use crate::crawl::traps::{MEANINGFUL, PROBES, SUSPECTS, Suspicion, TrapState, title};
+use crate::crawl::traps::{PROBES, SUSPECTS, Suspicion, TrapState, title};
 use crate::strategy::PageVisit;
-use crate::trap::runs::SeriesPage;
 use crate::trap::series::UrlSeries;
+use crate::trap::series_tracker::SeriesPage;
 use crate::trap::session::without;
-use crate::trap::{Traps, soft_404};
+use crate::trap::{MEANINGFUL, Traps, soft_404};
 
 /// Result of the trap rules for a page, before its links are judged.
 pub struct TrapCheck {
     series: Option<UrlSeries>,
-    pub signs: TrapSignals,
+    pub signals: TrapSignals,
     /// Its links are not followed.
     pub repeats: bool,
 }
 
 impl State {
-    /// Why a URL is excluded when its turn comes.
+    /// Why a URL is skipped when it would be fetched.
     pub fn refuses_now(&self, id: UrlId, url: &CrawlUrl) -> Option<SkipReason> {
         // It was queued while the port was allowed.
         if let Some(reason) = self.settings.scope.refuses_port(url) {
@@ -35,12 +35,12 @@ impl State {
         if most > 0 && self.hosts.get(self.urls.get(id).host()).missing >= u32::from(most) {
             return Some(SkipReason::MissingPages);
         }
-        self.refuses_learnt(url, false)
+        self.learnt_skip_reason(url, false)
     }
 
     /// Why the rules that learn exclude a URL; `new`: nothing is known of it yet.
-    pub fn refuses_learnt(&self, url: &CrawlUrl, new: bool) -> Option<SkipReason> {
-        if self.traps.runs.has_ended(url) {
+    pub fn learnt_skip_reason(&self, url: &CrawlUrl, new: bool) -> Option<SkipReason> {
+        if self.traps.series_tracker.has_ended(url) {
             return Some(SkipReason::Series);
         }
         self.is_mirrored(url, new).then_some(SkipReason::Mirror)
@@ -131,7 +131,7 @@ impl State {
         let original = leader.map(|leader| UrlId(leader.page));
         TrapCheck {
             series: UrlSeries::of(url),
-            signs: TrapSignals { duplicate_of: original, soft_404: page.missing, no_new_content: false },
+            signals: TrapSignals { duplicate_of: original, soft_404: page.missing, no_new_content: false },
             repeats,
         }
     }
@@ -152,7 +152,7 @@ impl State {
         });
         let leads: Vec<UrlId> = leads.map(|(_, to)| *to).collect();
         self.traps
-            .runs
+            .series_tracker
             .adds_nothing_new(series, &SeriesPage { content_links: &leads, sketch, listing, on_topic: visit.on_topic })
     }
 
@@ -173,7 +173,7 @@ impl State {
         }
         let (id, sketch, title) = (page.id, page.sketch, title(&page.title));
         let (host, url) = (self.urls.get(id).host(), self.urls.url(id));
-        let TrapState { near_duplicates, runs, suspicions, due, counts, .. } = &mut self.traps;
+        let TrapState { near_duplicates, series_tracker, suspicions, due, counts, .. } = &mut self.traps;
         match page.trap_signals.duplicate_of {
             Some(_) => counts.near_duplicates += 1,
             None if compares => near_duplicates.add(id.0, sketch, title),
@@ -181,7 +181,7 @@ impl State {
         }
         if let Some(series) = UrlSeries::of(&url).filter(|_| most > 0) {
             let links = page.links.iter().map(|link| link.to).chain(page.known.iter().copied());
-            if runs.observe(&series, page.trap_signals.no_new_content, sketch, links) >= most {
+            if series_tracker.observe(&series, page.trap_signals.no_new_content, sketch, links) >= most {
                 due.push(TrapStep::NoNewContent { id });
             }
         }
@@ -276,9 +276,9 @@ impl State {
             }
             TrapStep::NoNewContent { id } => {
                 if let Some(series) = UrlSeries::of(&self.urls.url(*id)) {
-                    self.traps.runs.end(&series);
+                    self.traps.series_tracker.end(&series);
                 }
-                self.traps.counts.ended = self.traps.runs.ended() as u64;
+                self.traps.counts.ended = self.traps.series_tracker.ended() as u64;
             }
         }
     }

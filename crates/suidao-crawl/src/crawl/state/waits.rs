@@ -28,7 +28,7 @@ impl State {
     /// The group of the host is busy: requeues the URL and defers the host.
     pub fn defer(&mut self, head: QueueHead, by: GroupId, now: Millis) {
         let priority = self.score(head);
-        self.frontier.requeue(head);
+        self.frontier.requeue_in_place(head);
         self.frontier.mark_waiting(head.host);
         let groups = self.hosts.get(head.host).groups();
         self.hosts.defer(head.host, DeferredHost { by, priority, head: head.id }, now);

@@ -84,7 +84,7 @@ fn ports_of_other_services_are_refused_whatever_their_source() {
     ");
     let run = drive_from(at_once(), &["http://s.cn/", "http://t.cn:22/"], &web, 1);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/r", "s.cn:8080/"]);
-    assert_eq!(run.crawl.exclusions()[&SkipReason::Port], 3);
+    assert_eq!(run.crawl.skipped_by_reason()[&SkipReason::Port], 3);
     let mut open = at_once();
     open.scope.allow_ports = vec![22, 25];
     let run = drive_from(open.clone(), &["http://s.cn/", "http://t.cn:22/"], &web, 1);
@@ -95,7 +95,7 @@ fn ports_of_other_services_are_refused_whatever_their_source() {
     closed.restore(&batch);
     assert!(matches!(closed.next(Millis(0)), Next::Record(_)));
     assert!(matches!(closed.next(Millis(0)), Next::Done(Stop::FrontierEmpty)));
-    assert_eq!(closed.exclusions()[&SkipReason::Port], 1);
+    assert_eq!(closed.skipped_by_reason()[&SkipReason::Port], 1);
 }
 
 /// A page with links to 600 missing pages and one that exists.

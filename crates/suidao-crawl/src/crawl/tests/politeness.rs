@@ -143,8 +143,8 @@ pub(super) fn simulate_restarted(
         let next = [due, wake.map(|wake| wake.0), kills.last().copied()].into_iter().flatten().min();
         at = next.expect("a machine that waits for nothing has something in flight").max(at);
         while let Some(entry) = under_way.first_entry().filter(|entry| entry.key().0 <= at) {
-            let (ticket, outcome, delivery) = entry.remove();
-            batches.push(crawl.settle(ticket, outcome, delivery, Millis(at)));
+            let (ticket, outcome, meta) = entry.remove();
+            batches.push(crawl.settle(ticket, outcome, meta, Millis(at)));
         }
     }
 }
@@ -301,7 +301,7 @@ fn a_dead_link_does_not_delay_the_end_and_the_next_run_retries_a_seed() {
         assert_eq!(first.to("t.cn").len(), tries, "{kind:?}, robots {robots}: {:?}", first.to("t.cn"));
         assert!(first.at < 8_000, "{} ms, {kind:?}", first.at);
         let progress = first.crawl.progress();
-        assert_eq!(progress.excluded + progress.failed, 1);
+        assert_eq!(progress.skipped + progress.failed, 1);
         // The next run, when the host has recovered.
         let kills = [1_000_000];
         let mut batches = first.batches;
@@ -310,7 +310,7 @@ fn a_dead_link_does_not_delay_the_end_and_the_next_run_retries_a_seed() {
         let seeds = seeds.map(|seed| CrawlUrl::parse(seed).unwrap());
         batches.push(crawl.seed(&seeds, Millis(kills[0])));
         let progress = crawl.progress();
-        assert_eq!((progress.excluded, progress.failed, progress.queued), (0, 0, 1), "robots {robots}, {kind:?}");
+        assert_eq!((progress.skipped, progress.failed, progress.queued), (0, 0, 1), "robots {robots}, {kind:?}");
         let mut now = Millis(kills[0]);
         loop {
             match crawl.next(now) {
@@ -384,7 +384,7 @@ fn a_host_that_cannot_be_given_up_yet_causes_no_busy_loop() {
     };
     let run = simulate(&settings, &["http://s.cn/"], 4, &[], &response);
     assert_eq!((fetched(&run), run.stop), (1, Stop::OnlyUnreachable));
-    assert_eq!((run.crawl.progress().queued, run.crawl.progress().excluded), (1, 1));
+    assert_eq!((run.crawl.progress().queued, run.crawl.progress().skipped), (1, 1));
 }
 
 #[test]
@@ -574,7 +574,7 @@ proptest! {
         prop_assert_eq!(run.stop, Stop::FrontierEmpty);
         let progress = run.crawl.progress();
         // Refused: a host whose first requests all failed is given up.
-        let given_up = usize::try_from(progress.failed + progress.excluded).unwrap();
+        let given_up = usize::try_from(progress.failed + progress.skipped).unwrap();
         prop_assert_eq!(fetched(&run) + given_up, pages.len() + 1, "every page was fetched or given up");
 
         let all: Vec<&SentRequest> = run.requested.iter().collect();

@@ -76,7 +76,7 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
     ];
     if let Some(refreshing) = refreshing {
         let Refreshing {
-            wanted: _,
+            request: _,
             histories,
             signals,
             round,

@@ -153,20 +153,20 @@ impl Push {
                 stack.extend([rest, rows]);
                 continue;
             }
-            let verdicts = if status == 413 {
-                Some(vec![Verdict::Rejected("larger than the server accepts (http.max_content_length)".to_owned())])
+            let row_results = if status == 413 {
+                Some(vec![RowResult::Rejected("larger than the server accepts (http.max_content_length)".to_owned())])
             } else {
                 self.ensure_accepted(status, &text)?;
-                verdicts(&text, rows.len())
+                row_results(&text, rows.len())
             };
             // A truncated answer proves nothing: all rows are sent again, which does no harm.
-            let verdicts = verdicts.unwrap_or_else(|| rows.iter().map(|_| Verdict::Busy).collect());
+            let row_results = row_results.unwrap_or_else(|| rows.iter().map(|_| RowResult::Busy).collect());
             let (sent, mut busy) = (rows.len(), Vec::new());
-            for (row, verdict) in rows.into_iter().zip(verdicts) {
-                match verdict {
-                    Verdict::Taken => {}
-                    Verdict::Busy => busy.push(row),
-                    Verdict::Rejected(reason) => self.rejected.push((row.0, reason)),
+            for (row, row_result) in rows.into_iter().zip(row_results) {
+                match row_result {
+                    RowResult::Taken => {}
+                    RowResult::Busy => busy.push(row),
+                    RowResult::Rejected(reason) => self.rejected.push((row.0, reason)),
                 }
             }
             if busy.len() < sent {
@@ -251,31 +251,31 @@ fn root_cause(error: &reqwest::Error) -> String {
 }
 
 #[derive(Debug, PartialEq)]
-enum Verdict {
+enum RowResult {
     Taken,
     Busy,
     Rejected(String),
 }
 
-/// The verdicts in an answer of the bulk API; `None` if it is something else, or of another number of rows.
-fn verdicts(answer: &[u8], rows: usize) -> Option<Vec<Verdict>> {
+/// The results of the rows in an answer of the bulk API; `None` if it is something else, or of another number of rows.
+fn row_results(answer: &[u8], rows: usize) -> Option<Vec<RowResult>> {
     let answer: Value = serde_json::from_slice(answer).ok()?;
-    let verdict = |item: &Value| {
+    let row_result = |item: &Value| {
         let (action, result) = item.as_object()?.iter().next()?;
         Some(match result["status"].as_u64()? {
-            200..=299 => Verdict::Taken,
+            200..=299 => RowResult::Taken,
             // The document is already gone.
-            404 if action == "delete" => Verdict::Taken,
+            404 if action == "delete" => RowResult::Taken,
             // 403: the server accepts no writes for now, as with a full disk.
-            403 | 429 | 500..=599 => Verdict::Busy,
+            403 | 429 | 500..=599 => RowResult::Busy,
             status => {
                 let reason = result["error"]["reason"].as_str().unwrap_or("no reason given");
-                Verdict::Rejected(format!("{status}: {}", reason.chars().take(300).collect::<String>()))
+                RowResult::Rejected(format!("{status}: {}", reason.chars().take(300).collect::<String>()))
             }
         })
     };
-    let verdicts: Vec<Verdict> = answer["items"].as_array()?.iter().map(verdict).collect::<Option<_>>()?;
-    (verdicts.len() == rows).then_some(verdicts)
+    let row_results: Vec<RowResult> = answer["items"].as_array()?.iter().map(row_result).collect::<Option<_>>()?;
+    (row_results.len() == rows).then_some(row_results)
 }
 
 #[cfg(test)]
@@ -299,15 +299,20 @@ mod tests {
     }
 
     #[test]
-    fn each_row_has_its_verdict() {
+    fn each_row_has_its_result() {
         let answer = br#"{"errors":true,"items":[{"index":{"_id":"a","status":201}},{"index":{"status":429,"error":{}}},
             {"delete":{"status":404}},{"index":{"status":400,"error":{"type":"x","reason":"no date"}}},{"index":{"status":404}}]}"#;
-        let rejected = |reason: &str| Verdict::Rejected(reason.to_owned());
-        let expected =
-            [Verdict::Taken, Verdict::Busy, Verdict::Taken, rejected("400: no date"), rejected("404: no reason given")];
-        assert_eq!(verdicts(answer, 5).unwrap(), expected);
-        assert_eq!(verdicts(answer, 4), None);
-        assert_eq!(verdicts(b"<html>", 1), None);
-        assert_eq!(verdicts(br#"{"items":[{}]}"#, 1), None);
+        let rejected = |reason: &str| RowResult::Rejected(reason.to_owned());
+        let expected = [
+            RowResult::Taken,
+            RowResult::Busy,
+            RowResult::Taken,
+            rejected("400: no date"),
+            rejected("404: no reason given"),
+        ];
+        assert_eq!(row_results(answer, 5).unwrap(), expected);
+        assert_eq!(row_results(answer, 4), None);
+        assert_eq!(row_results(b"<html>", 1), None);
+        assert_eq!(row_results(br#"{"items":[{}]}"#, 1), None);
     }
 }

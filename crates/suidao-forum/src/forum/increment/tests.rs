@@ -127,8 +127,8 @@ fn stickies_neither_stop_a_pass_nor_keep_it_up() {
     assert!(pass.page(&first, on_record).more, "nine stickies and two threads are a small page");
     let mut pass = BoardScan::default();
     let second = [vec![sticky(99, 5)], unchanged(0..20)].concat();
-    let verdict = pass.page(&second, on_record);
-    assert_eq!(verdict, ScanResult { changed: vec![(99, ThreadChange::Replied)], more: false });
+    let scan = pass.page(&second, on_record);
+    assert_eq!(scan, ScanResult { changed: vec![(99, ThreadChange::Replied)], more: false });
 }
 
 #[test]
@@ -159,9 +159,9 @@ fn a_list_by_publication_is_read_as_far_as_allowed() {
     let mut pages = 0;
     for page in board.chunks(20).chain(std::iter::repeat(&board[40..])) {
         pages += 1;
-        let verdict = pass.page(page, known_of);
-        changed.extend(verdict.changed);
-        if !verdict.more {
+        let scan = pass.page(page, known_of);
+        changed.extend(scan.changed);
+        if !scan.more {
             break;
         }
     }
@@ -224,16 +224,16 @@ proptest! {
         let (mut pass, mut found, mut pages) = (BoardScan::new(1_000), BTreeMap::new(), 0);
         loop {
             let shown = board.page(pages, size);
-            let verdict = pass.page(&shown, |thread| known(at(*then.get(&thread)?, 1), None));
+            let scan = pass.page(&shown, |thread| known(at(*then.get(&thread)?, 1), None));
             let now = board.last();
-            for (thread, change) in verdict.changed {
+            for (thread, change) in scan.changed {
                 prop_assert!(found.insert(thread, change).is_none(), "{} twice", thread);
                 let is = if then.contains_key(&thread) { ThreadChange::Replied } else { ThreadChange::New };
                 prop_assert_eq!(change, is);
                 prop_assert_ne!(then.get(&thread), now.get(&thread), "{} has not changed", thread);
             }
             pages += 1;
-            if !verdict.more {
+            if !scan.more {
                 break;
             }
             drift.get(pages).into_iter().flatten().for_each(|&thread| board.post(thread));

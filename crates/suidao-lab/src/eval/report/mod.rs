@@ -49,7 +49,7 @@ pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {
             shown.show(value)
         })),
         tunnels => page.tunnels().map(html),
-        duels => page.duels(),
+        paired_outcomes => page.paired_outcomes(),
         facts => Value::from(Serde(facts)),
         seeds => facts.tasks.iter().map(|task| (task.name.clone(), ranges(&task.seeds))).collect::<BTreeMap<_, _>>(),
         cutoff_names => comparison.cutoffs().iter().map(|&cutoff| thousands(cutoff as u64)).collect::<Value>(),

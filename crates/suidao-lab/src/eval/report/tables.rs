@@ -31,7 +31,7 @@ impl Page<'_> {
             .collect()
     }
 
-    pub(super) fn duels(&self) -> Value {
+    pub(super) fn paired_outcomes(&self) -> Value {
         let comparison = self.comparison;
         let (cases, pages) = (comparison.cases(ComparisonScope::All), comparison.pages());
         let cell = |one: usize, other: usize| {

@@ -55,11 +55,11 @@ impl<'a> BoardFollower<'a> {
         let mut pass = BoardScan::default();
         for page in 0.. {
             let listed = self.page(page, clock, day);
-            let verdict = pass.page(&listed, |thread| Some(self.record[thread]?.known));
-            for (thread, _) in verdict.changed {
+            let scan = pass.page(&listed, |thread| Some(self.record[thread]?.known));
+            for (thread, _) in scan.changed {
                 self.fetch(thread, clock, day);
             }
-            if !verdict.more {
+            if !scan.more {
                 break;
             }
         }

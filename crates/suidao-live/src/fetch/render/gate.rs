@@ -65,7 +65,7 @@ pub(super) enum GateDecision {
 }
 
 /// Decides about a request of the page with the main frame `main`.
-pub(super) fn verdict(request: &BrowserRequest, main: &str) -> GateDecision {
+pub(super) fn decide(request: &BrowserRequest, main: &str) -> GateDecision {
     let url = request.url.split('#').next().unwrap_or_default();
     let web = url.starts_with("http://") || url.starts_with("https://");
     let url = CrawlUrl::parse(url).ok().filter(|_| web);
@@ -132,7 +132,7 @@ mod tests {
             ("Document", "GET", "http://a.test/next", "leave"),
             ("Document", "GET", "file:///etc/passwd", "leave"),
         ] {
-            let found = match verdict(&request(kind, method, url, "main"), "main") {
+            let found = match decide(&request(kind, method, url, "main"), "main") {
                 GateDecision::Load(_) => "load",
                 GateDecision::Leave(_) => "leave",
                 GateDecision::NoStyle => "style",
@@ -141,14 +141,14 @@ mod tests {
             };
             assert_eq!(found, expected, "{kind} {method} {url}");
         }
-        assert_eq!(verdict(&request("Document", "GET", "http://a.test/f", "frame"), "main"), GateDecision::Refuse);
+        assert_eq!(decide(&request("Document", "GET", "http://a.test/f", "frame"), "main"), GateDecision::Refuse);
         assert_eq!(
-            verdict(&request("Document", "GET", "file:///etc/passwd", "main"), "main"),
+            decide(&request("Document", "GET", "file:///etc/passwd", "main"), "main"),
             GateDecision::Leave(None)
         );
         let mut stream = request("XHR", "GET", "http://a.test/events", "main");
         stream.fields = vec![("accept".to_owned(), "text/event-stream".to_owned())];
-        assert_eq!(verdict(&stream, "main"), GateDecision::Refuse);
+        assert_eq!(decide(&stream, "main"), GateDecision::Refuse);
     }
 
     #[test]

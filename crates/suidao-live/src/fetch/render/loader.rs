@@ -112,10 +112,10 @@ impl Loader {
         if script && let Some(cached) = self.cached(url) {
             return Some(cached);
         }
-        let turns = self.turns(url);
+        let limit = self.rate_limit(url);
         // It is never closed.
-        let _turn = turns.few.acquire().await.ok()?;
-        let mut next = if apart.is_zero() { None } else { Some(turns.one.lock().await) };
+        let _permit = limit.few.acquire().await.ok()?;
+        let mut next = if apart.is_zero() { None } else { Some(limit.one.lock().await) };
         // Another page may have fetched it meanwhile.
         if script && let Some(cached) = self.cached(url) {
             return Some(cached);
@@ -123,7 +123,7 @@ impl Loader {
         if let Some(Some(at)) = next.as_deref() {
             tokio::time::sleep_until(*at).await;
         }
-        if turns.busy().is_some_and(|until| until > Instant::now()) {
+        if limit.busy().is_some_and(|until| until > Instant::now()) {
             tracing::debug!("{url} not loaded: too many requests to its host");
             return None;
         }
@@ -136,7 +136,7 @@ impl Loader {
                 if matches!(fetched.status, 429 | 503) {
                     // A date counts only with the server's own clock.
                     let wait = retry_after(&fetched, Millis(u64::MAX)).map_or(Duration::ZERO, Duration::from_millis);
-                    *turns.busy() = Some(Instant::now() + wait.max(BUSY_PAUSE));
+                    *limit.busy() = Some(Instant::now() + wait.max(BUSY_PAUSE));
                 }
                 if script && fetched.status == 200 {
                     self.cache(url, &fetched);
@@ -150,13 +150,13 @@ impl Loader {
         }
     }
 
-    fn turns(&self, url: &CrawlUrl) -> Arc<HostRateLimit> {
+    fn rate_limit(&self, url: &CrawlUrl) -> Arc<HostRateLimit> {
         let mut state = self.state();
         if state.hosts.len() >= MAX_CACHED_HOSTS {
             state.hosts.clear();
         }
-        let turns = || Arc::new(HostRateLimit::new());
-        Arc::clone(state.hosts.entry(url.authority().to_owned()).or_insert_with(turns))
+        let new = || Arc::new(HostRateLimit::new());
+        Arc::clone(state.hosts.entry(url.authority().to_owned()).or_insert_with(new))
     }
 
     fn cached(&self, url: &CrawlUrl) -> Option<Fetched> {

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::chrome::Chrome;
-use super::gate::{BrowserRequest, GateDecision, verdict};
+use super::gate::{BrowserRequest, GateDecision, decide};
 use super::loader::Loader;
 use super::pipe::{BrowserEvent, Fault};
 use super::{RenderFailure, RenderSettings};
@@ -228,7 +228,7 @@ impl Visit<'_> {
     }
 
     fn decide(&mut self, request: BrowserRequest) {
-        match verdict(&request, &self.tab.target) {
+        match decide(&request, &self.tab.target) {
             GateDecision::Leave(_) if !self.served => {
                 self.served = true;
                 self.fulfil(&request.id, self.page.status, &self.page.headers, &self.page.body);

@@ -21,8 +21,8 @@ impl Training {
         let strategy = TunnelSearch::new(TunnelSettings::default(), Relevance::new(0.1));
         let mut training = Self { strategy, urls: Vec::new(), bodies: 0, log: Vec::new() };
         let seed = training.id("http://seed.cn/", "");
-        let verdict = LinkDecision::Follow(training.strategy.seed(&CrawlUrl::parse("http://seed.cn/").unwrap()));
-        training.observe(Event::SeedJudged(Link::bare(seed, Relevance::ONE, verdict)));
+        let decision = LinkDecision::Follow(training.strategy.seed(&CrawlUrl::parse("http://seed.cn/").unwrap()));
+        training.observe(Event::SeedJudged(Link::without_page(seed, Relevance::ONE, decision)));
         training
     }
 
@@ -71,16 +71,16 @@ impl Training {
             link_threshold: Relevance::new(0.15),
             links: &candidates,
         };
-        let verdicts = self.strategy.judge(&visit);
-        let link = |((&to, candidate), verdict): ((&UrlId, &LinkCandidate), LinkDecision)| Link {
+        let decisions = self.strategy.judge(&visit);
+        let link = |((&to, candidate), decision): ((&UrlId, &LinkCandidate), LinkDecision)| Link {
             to,
             region: candidate.region,
             dom_path: candidate.dom_path,
             scores: candidate.scores,
             relevance: candidate.relevance,
-            decision: verdict,
+            decision,
         };
-        let links = ids.iter().zip(&candidates).zip(verdicts).map(link).collect();
+        let links = ids.iter().zip(&candidates).zip(decisions).map(link).collect();
         self.bodies += 1;
         let page = Page {
             relevance: Relevance::new(relevance),
@@ -243,8 +243,8 @@ fn k_is_on_record_and_drops_nothing() {
         (TunnelBudget::Left(0), [TunnelBudget::Left(0); 2]),
     ] {
         let visit = crate::strategy::interface::tests::visit(0.1, k, &links);
-        let verdicts = training.strategy.judge(&visit);
-        let followed = crate::strategy::interface::tests::entries(&verdicts);
+        let decisions = training.strategy.judge(&visit);
+        let followed = crate::strategy::interface::tests::entries(&decisions);
         assert_eq!(followed.iter().map(|entry| entry.unwrap().2).collect::<Vec<_>>(), expected);
     }
 }

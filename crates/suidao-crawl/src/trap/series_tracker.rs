@@ -7,12 +7,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use serde::{Deserialize, Serialize};
 
+use super::MEANINGFUL;
 use super::series::UrlSeries;
 use suidao_page::model::{CrawlUrl, Sketch, UrlId};
 use suidao_page::text::simhash::distance;
 
-/// Texts with fewer characters are ignored: a calendar's days are as long.
-const MEANINGFUL: u32 = 120;
 /// Minimum Hamming distance between a new text and those of the previous pages.
 const APART: u32 = 10;
 /// Bounds of a filter's size in words of 64 bits: a byte per link.
@@ -154,25 +153,25 @@ mod tests {
     fn a_series_that_brings_nothing_is_distinguished_from_one_that_does() {
         let empty = sketch("一 二 三 四 五 六 日 没有活动");
         let series = |n: usize| of(&format!("/cal/{}/{}/", 2030 + n / 12, n % 12 + 1));
-        let mut runs = SeriesTracker::default();
+        let mut tracker = SeriesTracker::default();
         let mut ended = 0;
         for n in 0..40 {
             let page = SeriesPage { content_links: &[], sketch: empty, listing: false, on_topic: false };
-            let barren = runs.adds_nothing_new(&series(n), &page);
+            let barren = tracker.adds_nothing_new(&series(n), &page);
             assert_eq!(barren, n > 0);
-            ended = runs.observe(&series(n), barren, empty, std::iter::once(UrlId(7)));
+            ended = tracker.observe(&series(n), barren, empty, std::iter::once(UrlId(7)));
         }
         assert_eq!(ended, 39);
-        runs.end(&series(0));
-        assert!(runs.has_ended(&url("/cal/2099/01/")) && !runs.has_ended(&url("/cal/2099/01/05/")));
+        tracker.end(&series(0));
+        assert!(tracker.has_ended(&url("/cal/2099/01/")) && !tracker.has_ended(&url("/cal/2099/01/05/")));
         // An archive: each month links to posts that earlier months did not.
-        let mut runs = SeriesTracker::default();
+        let mut tracker = SeriesTracker::default();
         for n in 0..40_u32 {
             let own: Vec<UrlId> = (0..5).map(|post| UrlId(1000 + n * 5 + post)).collect();
             let page = SeriesPage { content_links: &own, sketch: empty, listing: true, on_topic: false };
             let series = series(n as usize);
-            assert!(!runs.adds_nothing_new(&series, &page), "{n}");
-            runs.observe(&series, false, empty, own.iter().copied());
+            assert!(!tracker.adds_nothing_new(&series, &page), "{n}");
+            tracker.observe(&series, false, empty, own.iter().copied());
         }
     }
 
@@ -180,22 +179,22 @@ mod tests {
     fn a_list_with_new_links_continues_and_a_calendar_ends() {
         let series = |n: usize| of(&format!("/all/page/{}/", n + 1));
         let text = sketch("没有更多了");
-        let mut runs = SeriesTracker::default();
+        let mut tracker = SeriesTracker::default();
         for n in 0..400_u32 {
             // Nearly all links are boilerplate, and the one that counts is new.
             let own = [UrlId(10_000 + n)];
             let page = SeriesPage { content_links: &own, sketch: text, listing: true, on_topic: false };
-            let barren = runs.adds_nothing_new(&series(n as usize), &page);
-            let ended = runs.observe(&series(n as usize), barren, text, (0..1500).map(UrlId).chain(own));
+            let barren = tracker.adds_nothing_new(&series(n as usize), &page);
+            let ended = tracker.observe(&series(n as usize), barren, text, (0..1500).map(UrlId).chain(own));
             assert!(ended < Traps::default().series, "{n}: now and then it seems to be one of them, never for long");
         }
-        let mut runs = SeriesTracker::default();
+        let mut tracker = SeriesTracker::default();
         for n in 0..40 {
             let page =
                 SeriesPage { content_links: &[UrlId(7), UrlId(8)], sketch: text, listing: true, on_topic: false };
-            let barren = runs.adds_nothing_new(&series(n), &page);
+            let barren = tracker.adds_nothing_new(&series(n), &page);
             assert_eq!(barren, n > 0, "{n}");
-            runs.observe(&series(n), barren, text, (0..1500).map(UrlId));
+            tracker.observe(&series(n), barren, text, (0..1500).map(UrlId));
         }
     }
 
@@ -209,11 +208,11 @@ mod tests {
             )
         };
         let series = of("/page/2/");
-        let mut runs = SeriesTracker::default();
+        let mut tracker = SeriesTracker::default();
         let page = |sketch| SeriesPage { content_links: &[], sketch, listing: false, on_topic: false };
-        runs.observe(&series, false, text(1), std::iter::empty());
-        assert!(!runs.adds_nothing_new(&series, &page(text(5))));
-        runs.observe(&series, false, text(5), std::iter::empty());
-        assert!(runs.adds_nothing_new(&series, &page(text(5))) && runs.adds_nothing_new(&series, &page(text(1))));
+        tracker.observe(&series, false, text(1), std::iter::empty());
+        assert!(!tracker.adds_nothing_new(&series, &page(text(5))));
+        tracker.observe(&series, false, text(5), std::iter::empty());
+        assert!(tracker.adds_nothing_new(&series, &page(text(5))) && tracker.adds_nothing_new(&series, &page(text(1))));
     }
 }

@@ -5,7 +5,7 @@ use super::fields::entry;
 use super::posts::PostSurroundings;
 
 /// The number of each post, from a position in which numbers rise from post to post.
-pub(super) fn floors(posts: &[PostSurroundings]) -> Vec<Option<u32>> {
+pub(super) fn post_numbers(posts: &[PostSurroundings]) -> Vec<Option<u32>> {
     let mut positions: Vec<(u64, Vec<(usize, u32)>)> = Vec::new();
     for (at, post) in posts.iter().enumerate() {
         let tree = post.part.tree;
@@ -21,13 +21,14 @@ pub(super) fn floors(posts: &[PostSurroundings]) -> Vec<Option<u32>> {
                     || tree.attribute(node, "itemprop") == Some("position")
             };
             let plain = || text.parse::<u32>().ok().filter(|_| numbered());
-            let Some(floor) = floor(&text).or_else(plain).filter(|floor| (1..1_000_000).contains(floor)) else {
+            let Some(number) = post_number(&text).or_else(plain).filter(|number| (1..1_000_000).contains(number))
+            else {
                 continue;
             };
             if let Some(own) = entry(&mut positions, post.part.place(node))
                 && own.last().is_none_or(|(last, _)| *last != at)
             {
-                own.push((at, floor));
+                own.push((at, number));
             }
         }
     }
@@ -35,15 +36,15 @@ pub(super) fn floors(posts: &[PostSurroundings]) -> Vec<Option<u32>> {
     let best = positions.iter().filter(|(_, own)| rising(own) && own.len() * 2 >= posts.len());
     let mut found = vec![None; posts.len()];
     if let Some((_, own)) = best.max_by_key(|(_, own)| own.len()) {
-        for &(at, floor) in own {
-            found[at] = Some(floor);
+        for &(at, number) in own {
+            found[at] = Some(number);
         }
     }
     found
 }
 
 /// The post number in a short text: "#12", "12楼", "沙发", "Reply #3", which is the fourth post.
-pub(super) fn floor(text: &str) -> Option<u32> {
+pub(super) fn post_number(text: &str) -> Option<u32> {
     const NAMED: [(&str, u32); 8] =
         [("楼主", 1), ("樓主", 1), ("沙发", 2), ("沙發", 2), ("板凳", 3), ("地板", 4), ("地下室", 5), ("1st", 1)];
     let text = text.trim();
@@ -69,7 +70,7 @@ pub(super) fn floor(text: &str) -> Option<u32> {
             .any(|unit| rest == *unit || rest.starts_with(unit) && rest.len() <= 12 && !unit.is_ascii());
         return unit.then_some(count);
     }
-    NAMED.iter().find(|(name, _)| *name == text).map(|(_, floor)| *floor)
+    NAMED.iter().find(|(name, _)| *name == text).map(|(_, number)| *number)
 }
 
 fn number(text: &str) -> Option<(u32, &str)> {
