@@ -152,7 +152,10 @@ impl Display for RunSummary<'_, RefreshRound<'_>> {
         }
         let unanswered = match round.unanswered {
             0 => String::new(),
-            some => format!(" ({} without a response, which use up the budget only for due pages)", thousands(some)),
+            some => format!(
+                " ({} without a response; of these only requests for due pages count towards the budget)",
+                thousands(some)
+            ),
         };
         let unchanged = round.identical + round.not_modified + round.bytes_changed;
         write!(

@@ -32,7 +32,7 @@ pub struct CollectedCrawl {
     pub missing: usize,
 }
 
-/// Writes the crawl, as far as it is, into a new directory. With `skip_missing` pages are left out whose files are missing,
+/// Writes the current state of the crawl into a new directory. With `skip_missing` pages are left out whose files are missing,
 /// because the disk of their worker is lost.
 ///
 /// # Errors

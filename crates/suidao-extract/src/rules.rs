@@ -128,8 +128,8 @@ fn field(entry: FieldEntry) -> Result<FieldRule, RulesError> {
     let wrong = |reason: &str| of_field(&entry.name, reason);
     let selected = |error: SelectorError| of_field(&entry.name, &error.to_string());
     let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
-    if entry.name.is_empty() || entry.name.len() > 100 || !entry.name.chars().all(is_name) {
-        return Err(wrong("a name has 1 to 100 letters, digits and _"));
+    if entry.name.is_empty() || entry.name.chars().count() > 100 || !entry.name.chars().all(is_name) {
+        return Err(wrong("the name must have 1 to 100 letters, digits and _; rename it"));
     }
     let take = match entry.take.as_deref() {
         None | Some("text") => Take::Text,
@@ -140,7 +140,7 @@ fn field(entry: FieldEntry) -> Result<FieldRule, RulesError> {
         },
     };
     if entry.take.is_some() && entry.select.is_none() {
-        return Err(wrong("take needs select"));
+        return Err(wrong("take needs select; add select, or delete take"));
     }
     let keys = |path: &str| -> Result<Vec<String>, RulesError> {
         let keys: Vec<String> = path.split('.').map(str::to_owned).collect();

@@ -6,7 +6,7 @@
 
 use super::graph::LinkGraph;
 
-/// k(v) of each page, `None` for pages that no links lead to. Seeds, and pages that can be reached over pages on topic
+/// k(v) of each page, `None` for pages not reachable from the seeds. Seeds, and pages that can be reached over pages on topic
 /// alone, have 0. Listings on topic count as on topic.
 pub fn tunnel_depths(graph: &LinkGraph) -> Vec<Option<u16>> {
     const UNREACHED: u16 = u16::MAX;

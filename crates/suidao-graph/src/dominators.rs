@@ -8,7 +8,7 @@ use super::graph::LinkGraph;
 
 const NONE: u32 = u32::MAX;
 
-/// Pages by preorder number: 0 is a node before all seeds, the pages that links lead to follow.
+/// Pages by preorder number: 0 is a node before all seeds, the reachable pages follow.
 pub struct DominatorTree {
     /// The page of each number; [`NONE`] for number 0.
     page: Vec<u32>,
@@ -54,7 +54,7 @@ impl DominatorTree {
         Self { page, number, dominator }
     }
 
-    /// Nodes: the pages that links lead to, and number 0.
+    /// Nodes: the reachable pages, and number 0.
     pub fn len(&self) -> usize {
         self.page.len()
     }

@@ -11,8 +11,8 @@ pub struct Gates<'a> {
     graph: &'a LinkGraph,
     islands: &'a Islands,
     tree: DominatorTree,
-    /// For each island the number of the last page that every path to any of its pages crosses; `None` if no links lead
-    /// to it.
+    /// For each island the number of the last page that every path to any of its pages crosses; `None` if it is not
+    /// reachable from the seeds.
     entrance: Vec<Option<u32>>,
 }
 
@@ -32,8 +32,8 @@ impl<'a> Gates<'a> {
         Self { graph, islands, tree, entrance }
     }
 
-    /// The gates of an island outside of it, from the seeds to the island. An island that contains a seed, that no
-    /// links lead to, or that separate paths lead to, has none; seeds are not gates.
+    /// The gates of an island outside of it, from the seeds to the island. An island that contains a seed, that is
+    /// not reachable, or to which separate paths lead, has none; seeds are not gates.
     pub fn of(&self, island: usize) -> Vec<u32> {
         let number = |number: &u32| Some(self.tree.dominator(*number)).filter(|&dominator| dominator > 0);
         let crossed = std::iter::successors(self.entrance[island].filter(|&number| number > 0), number);

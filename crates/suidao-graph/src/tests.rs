@@ -153,7 +153,7 @@ fn graphs() -> impl Strategy<Value = LinkGraph> {
     })
 }
 
-/// The pages that links lead to from the seeds without crossing `without`.
+/// The pages reachable from the seeds without crossing `without`.
 fn reached(graph: &LinkGraph, without: Option<u32>) -> BTreeSet<u32> {
     let mut reached: BTreeSet<u32> = graph.seeds().filter(|&seed| Some(seed) != without).collect();
     let mut stack: Vec<u32> = reached.iter().copied().collect();

@@ -69,9 +69,11 @@ impl HttpFetchEngine for GuidedEngine {
                 }
                 response(&requested, &fetched)
             });
-            return judged.await.map_err(|_| EngineError::Other("the page cannot be read".to_owned()));
+            return judged.await.map_err(|_| {
+                EngineError::Other("the parser panicked on the page, so it is skipped; please report it".to_owned())
+            });
         }
-        Err(EngineError::Other("too many redirects".to_owned()))
+        Err(EngineError::Other(format!("more than {HOPS} redirects in a row")))
     }
 }
 
@@ -159,7 +161,7 @@ fn engine_error(kind: FailureKind) -> EngineError {
         FailureKind::Dns => EngineError::Dns,
         FailureKind::Connect => EngineError::ConnectRefused,
         FailureKind::Status(status) => EngineError::Status(status),
-        // Refused by suidao: a retry cannot succeed.
-        other => EngineError::Other(format!("{other:?}")),
+        // spider has no kind for these.
+        other => EngineError::Other(other.to_string()),
     }
 }

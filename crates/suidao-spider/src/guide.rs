@@ -29,7 +29,9 @@ pub enum GuideError {
     /// A setting by which spider would make requests of its own.
     #[error("the website has {0}, which makes requests that suidao does not see; remove it")]
     Bypasses(&'static str),
-    #[error("another website of this guide is still in use; drop it before finish")]
+    #[error(
+        "a website of this guide is not dropped yet; drop it before Guide::finish (the pages are in the crawl directory, and their files are kept)"
+    )]
     InUse,
     #[error("cannot make an HTTP client: {0}")]
     Client(reqwest::Error),
@@ -89,8 +91,8 @@ impl Guide {
         if let Some((_, what)) = bypasses.into_iter().find(|(is_set, _)| *is_set) {
             return Err(GuideError::Bypasses(what));
         }
-        // Ours are in the engine; spider's own would fetch robots.txt with a client of its own, and count waiting for a
-        // host's delay as a timeout.
+        // The engine obeys robots.txt, delays and time limits. spider would fetch robots.txt with another client, and
+        // count the wait for a host as a timeout. Failed requests are not repeated.
         configuration.respect_robots_txt = false;
         configuration.retry = 0;
         configuration.delay = 0;
@@ -106,7 +108,7 @@ impl Guide {
     }
 
     /// Makes a crawl directory of the responses of this run and of killed ones before it, with relevance, links and
-    /// duplicates.
+    /// duplicates. Call it after the websites are dropped; otherwise it ends with [`GuideError::InUse`].
     pub async fn finish(self) -> Result<ImportReport, GuideError> {
         let Self { shared, config, topic, directory } = self;
         let files = shared.staging.close()?;

@@ -8,6 +8,7 @@
 //! let guide = Guide::new(config, topic, "ml")?;
 //! guide.attach(&mut website)?;
 //! website.crawl().await;
+//! drop(website);
 //! let report = guide.finish().await?;
 //! # Ok(()) }
 //! ```

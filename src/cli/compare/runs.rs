@@ -253,5 +253,9 @@ fn reached(by_k: &[f64]) -> String {
     const SHOWN: usize = 6;
     let share = |(k, share): (usize, &f64)| format!("{:.0}% with k = {k}", 100.0 * share);
     let shares: Vec<String> = by_k.iter().enumerate().take(SHOWN).map(share).collect();
-    if shares.is_empty() { String::new() } else { format!("; of those that links lead to, {}", shares.join(", ")) }
+    if shares.is_empty() {
+        String::new()
+    } else {
+        format!("; of those reachable from the seeds, {}", shares.join(", "))
+    }
 }

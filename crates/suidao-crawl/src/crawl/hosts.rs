@@ -287,7 +287,7 @@ impl HostTable {
     }
 
     /// After a crash it is unknown whether in-flight requests came back, so every host with queued URLs waits as if
-    /// just received a request. Returns the hosts that wait.
+    /// it had just received one. Returns the hosts that wait.
     pub fn delay_all(&mut self, politeness: &Politeness, now: Millis) -> Vec<HostId> {
         self.groups.delay_all(politeness, now);
         let numbers = 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);

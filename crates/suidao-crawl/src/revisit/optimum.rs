@@ -139,16 +139,6 @@ pub fn azar(pages: &[Rated], budget: f64) -> Vec<f64> {
     rates(pages, budget, OptimumObjective::Freshness)
 }
 
-/// Visits per day of each page for the maximum log objective: positive for every page of importance that changes.
-pub fn log_rates(pages: &[Rated], budget: f64) -> Vec<f64> {
-    rates(pages, budget, OptimumObjective::Log)
-}
-
-/// Visits per day of each page for the minimum delay of changes.
-pub fn delay_rates(pages: &[Rated], budget: f64) -> Vec<f64> {
-    rates(pages, budget, OptimumObjective::Delay)
-}
-
 /// Visits per day of each page that maximise this objective.
 pub fn rates(pages: &[Rated], budget: f64, objective: OptimumObjective) -> Vec<f64> {
     let free = vec![0.0; pages.len()];
@@ -239,8 +229,8 @@ mod tests {
         // μ/Δ of the second is 1/4; with R = 0.9, λ = (1/1.9)² is above that: it gets none.
         let visits = azar(&pages, 0.9);
         assert!((visits[0] - 0.9).abs() < 1e-12 && visits[1] == 0.0, "{visits:?}");
-        assert!(log_rates(&pages, 0.9)[1] > 0.2);
-        let delay = delay_rates(&pages, 3.0);
+        assert!(rates(&pages, 0.9, OptimumObjective::Log)[1] > 0.2);
+        let delay = rates(&pages, 3.0, OptimumObjective::Delay);
         assert!((delay[0] - 1.0).abs() < 1e-12 && (delay[1] - 2.0).abs() < 1e-12, "{delay:?}");
     }
 

@@ -1,4 +1,4 @@
-//! The oracle: a crawl that knows the web and its relevant pages, as an upper bound for strategies.
+//! The oracle: a crawl that knows the web and its relevant pages, as a reference for strategies.
 //!
 //! Greedy: the next target is the unfetched relevant page with the fewest unfetched pages on the path to it, ties by
 //! discovery, and the path is fetched with it. The optimum is a Steiner tree, which is too expensive; the literature
@@ -13,7 +13,7 @@ use super::graph::{NodeKind, WebGraph};
 use suidao_crawl::strategy::{PageVisit, Strategy};
 use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget};
 
-/// An optimal crawl of the web it was built from, for the same seeds and conditions.
+/// A greedy crawl of the web it was built from, for the same seeds and settings.
 #[derive(Clone, Debug)]
 pub struct Oracle {
     order: Vec<CrawlUrl>,

@@ -173,10 +173,6 @@ impl ChangeHistory {
         (self.version(day) as usize).checked_sub(1).map(|last| self.instants[last])
     }
 
-    pub fn is_gone(&self, day: f64) -> bool {
-        matches!(self.pattern, Pattern::Vanishing { at, .. } if at <= day)
-    }
-
     /// How a missing page is answered; `None` while it exists.
     pub fn gone(&self, day: f64) -> Option<Gone> {
         match self.pattern {
@@ -266,7 +262,7 @@ mod tests {
     fn a_missing_page_stays_missing_and_does_not_change() {
         let pattern = Pattern::Vanishing { at: 12.5, rate: 3.0, gone: Gone::Removed };
         let history = ChangeHistory::new(pattern, 1, 1, 60.0);
-        assert!(!history.is_gone(12.4) && history.is_gone(12.5) && history.is_gone(1e9));
+        assert!(history.gone(12.4).is_none() && history.gone(12.5).is_some() && history.gone(1e9).is_some());
         assert_eq!((history.gone(12.0), history.gone(13.0)), (None, Some(Gone::Removed)));
         assert_eq!(history.version(12.4), history.version(60.0));
         assert!(history.version(60.0) > 10);

@@ -507,7 +507,7 @@ impl Stop {
             Self::PageLimit => "Page limit reached.",
             Self::FrontierEmpty => "Nothing is left to fetch.",
             Self::OnlyUnreachable => "The remaining hosts fail, or their robots.txt cannot be fetched.",
-            Self::BudgetSpent => "The budget is used up.",
+            Self::BudgetSpent => "The budget of this refresh is used up.",
             Self::RelevantReached => "Limit of relevant pages reached.",
             Self::BytesReached => "Limit of bytes reached.",
             Self::RequestLimit => "Request limit reached (limits.requests).",
@@ -521,7 +521,8 @@ impl Stop {
         let step = match self {
             Self::PageLimit => " Rerun with a larger --max-pages (or --stop-when pages=N) to continue.",
             Self::OnlyUnreachable => " Rerun the same command to retry them.",
-            Self::RelevantReached | Self::BytesReached => " Rerun with a larger limit to continue.",
+            Self::RelevantReached => " Rerun with a larger --stop-when relevant=N to continue.",
+            Self::BytesReached => " Rerun with a larger --stop-when bytes=N to continue.",
             Self::RequestLimit => " Rerun with a larger --max-requests to continue.",
             Self::TimeUp => " Rerun the same command to continue.",
             Self::TopicExhausted => " Rerun with a lower rate in --stop-when harvest<... to continue.",

@@ -17,7 +17,7 @@ pub fn drawing(facts: &GraphFacts, lang: Lang) -> Option<String> {
     if facts.hosts.len() < 2 {
         return None;
     }
-    // Hosts that no links lead to come last.
+    // Hosts not reachable from the seeds come last.
     let mut columns: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (at, host) in facts.hosts.iter().enumerate() {
         columns.entry(host.distance.unwrap_or(u32::MAX)).or_default().push(at);

@@ -16,7 +16,7 @@ pub struct GraphFacts {
     pub largest: Vec<IslandFacts>,
     /// Relevant pages that a crawl reaches from the seeds, by the longest run of off-topic pages that it crosses.
     pub tunnels: Vec<TunnelShare>,
-    /// Relevant pages that no links lead to from the seeds, such as those found in sitemaps.
+    /// Relevant pages not reachable from the seeds by links, such as those found in sitemaps.
     pub unreached: u64,
     /// Pages of the topic with the highest PageRank, at most 20.
     pub top_by_pagerank: Vec<LinkedPage>,
@@ -40,7 +40,7 @@ pub struct IslandFacts {
     pub hosts: u64,
     /// Hosts with the most of its pages, at most 3.
     pub largest_hosts: Vec<String>,
-    /// The least k with which a crawl reaches it; `None` if no links lead to it from the seeds.
+    /// The least k with which a crawl reaches it; `None` if it is not reachable from the seeds.
     pub k: Option<u16>,
     /// It has a seed.
     pub seed: bool,
@@ -84,7 +84,7 @@ pub struct GraphHost {
     pub host: String,
     pub pages: u64,
     pub relevant: u64,
-    /// Links from host to host since the nearest seed; `None` if no links lead to it.
+    /// Links from host to host since the nearest seed; `None` if it is not reachable.
     pub distance: Option<u32>,
 }
 

@@ -30,7 +30,7 @@ impl fmt::Display for GraphFacts {
         }
         if self.unreached > 0 {
             let part = per_cent(self.unreached as f64, self.relevant as f64);
-            writeln!(out, "  no links lead to {} ({part})", thousands(self.unreached))?;
+            writeln!(out, "  not reachable from the seeds: {} ({part})", thousands(self.unreached))?;
         }
         writeln!(out, "Relevant pages with the highest PageRank (1 is average):")?;
         for page in self.top_by_pagerank.iter().take(MAX_RANKED) {
@@ -49,7 +49,7 @@ impl fmt::Display for IslandFacts {
         let reached = match (self.seed, self.k) {
             (true, _) => "has a seed".to_owned(),
             (false, Some(k)) => format!("k = {k}"),
-            (false, None) => "no links lead to it".to_owned(),
+            (false, None) => "not reachable from the seeds".to_owned(),
         };
         writeln!(out, "  {:>2}  {pages} on {hosts} ({}{more}), {reached}", self.number, names.join(", "))?;
         if let Some(path) = self.path.as_ref().filter(|_| !self.seed) {

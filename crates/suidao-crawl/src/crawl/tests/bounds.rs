@@ -1,7 +1,9 @@
 //! Limits that hold for any responses of the web: requests, consecutive soft 404s, ports, and the scheme of a seed.
 
 use super::*;
+use crate::crawl::watch::Watch;
 use crate::revisit::settings::RefreshSettings;
+use suidao_forum::forum::schedule::ScheduleMethod;
 
 fn drive_from(settings: CrawlSettings, seeds: &[&str], web: &BTreeMap<String, FetchOutcome>, in_flight: usize) -> Run {
     let (crawl, batch) = seeded(settings, BreadthFirst, seeds);
@@ -133,6 +135,16 @@ fn all_requests_are_counted_and_never_exceed_the_limit() {
     assert_eq!((run.fetched.len(), run.stop), (1 + 3 * 600, Stop::FrontierEmpty));
     let run = of(CrawlLimits { requests: Some(70), host_failures: 10_000, ..CrawlLimits::default() });
     assert_eq!((run.fetched.len(), run.stop), (70, Stop::RequestLimit));
+    // A page limit of this run allows as many requests as one of the crawl, but not if boards are watched.
+    let links: Vec<String> = (0..1_200).map(|n| format!("http://s.cn/{n} 0")).collect();
+    let dead: String = (0..1_200).map(|n| format!("http://s.cn/{n} 404!\n")).collect();
+    let more = self::web(&format!("http://s.cn/ 0.9 -> {}\n{dead}", links.join(", ")));
+    for (watch, requests) in [(None, 1_050), (Some(Watch { per_day: None, method: ScheduleMethod::Sqrt }), 1_201)] {
+        let mut crawl = Crawl::new(CrawlSettings { watch, ..at_once() }, Box::new(BreadthFirst));
+        crawl.allow(5);
+        let first = crawl.seed(&[CrawlUrl::parse("http://s.cn/").unwrap()], Millis(0));
+        assert_eq!(drive(crawl, first, &more, 1).fetched.len(), requests);
+    }
     // A host that could not be connected got no request.
     let down: BTreeMap<String, FetchOutcome> = [("http://s.cn/".to_owned(), connect())].into();
     let run = drive_from(at_once(), &["http://s.cn/"], &down, 1);

@@ -99,9 +99,13 @@ pub struct Push {
 }
 
 impl Push {
-    /// Begins a push. Fails with [`PushError::Unreachable`] if the machine has no network.
+    /// Begins a push; sends nothing yet. Fails if the HTTP client or its runtime cannot start.
     pub fn open(target: PushTarget, rows: usize, patience: Duration) -> Result<Self, PushError> {
-        let away = |error: &dyn std::error::Error| Unreachable(format!("cannot start the HTTP client: {error}"));
+        let away = |error: &dyn std::error::Error| {
+            Unreachable(format!(
+                "cannot start the HTTP client: {error}; close other programs and rerun the same command"
+            ))
+        };
         // Fails if a provider is already installed, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().connect_timeout(Duration::from_secs(10)).timeout(Duration::from_secs(120));

@@ -49,11 +49,11 @@ impl Running for CrawlValue {
         self.due.pop().map(|page| page.0)
     }
 
-    fn saw(&mut self, page_view: &PageSighting) {
-        let (page, choice) = (&mut self.pages[page_view.page as usize], &mut self.choices[page_view.page as usize]);
-        page.new_links += page_view.new_links;
-        page.visited(PageChanges { text: page_view.changed, links: false }, Millis((page_view.now * DAY) as u64));
-        let visit_value = page.visit_value(&self.settings).filter(|_| !page_view.gone);
-        *choice = choice.and_then(|choice| Some(Choice { visit_value: visit_value?, last: page_view.now, ..choice }));
+    fn record(&mut self, sighting: &PageSighting) {
+        let (page, choice) = (&mut self.pages[sighting.page as usize], &mut self.choices[sighting.page as usize]);
+        page.new_links += sighting.new_links;
+        page.visited(PageChanges { text: sighting.changed, links: false }, Millis((sighting.now * DAY) as u64));
+        let visit_value = page.visit_value(&self.settings).filter(|_| !sighting.gone);
+        *choice = choice.and_then(|choice| Some(Choice { visit_value: visit_value?, last: sighting.now, ..choice }));
     }
 }

@@ -225,8 +225,8 @@ mod tests {
         let pages = SimulatedPages::of(4, &[1.0], Some(1.0), None);
         let mut ledger = VisitLedger::new(&pages);
         assert!(!ledger.visit(0, 0.5).gone);
-        let page_view = ledger.visit(0, 2.0);
-        assert!(page_view.gone && page_view.changed);
+        let sighting = ledger.visit(0, 2.0);
+        assert!(sighting.gone && sighting.changed);
         let outcome = ledger.close();
         close(outcome.window(0, 4).freshness, 0.75);
         close(outcome.gap(1.0), 1.5);

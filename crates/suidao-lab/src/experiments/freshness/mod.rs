@@ -29,7 +29,7 @@ pub enum VisitPolicy {
 trait Running {
     /// The page to visit now; `None` to save the visit.
     fn next(&mut self, now: f64) -> Option<u32>;
-    fn saw(&mut self, page_view: &PageSighting);
+    fn record(&mut self, sighting: &PageSighting);
 }
 
 /// Spends `budget` requests a day until the last day.
@@ -45,7 +45,7 @@ pub fn simulate(pages: &SimulatedPages, policy: VisitPolicy, budget: f64) -> Fre
     for slot in 0..(budget * f64::from(pages.days)) as u64 {
         let now = (slot as f64 + 0.5) / budget;
         if let Some(page) = running.next(now) {
-            running.saw(&ledger.visit(page, now));
+            running.record(&ledger.visit(page, now));
         }
     }
     ledger.close()

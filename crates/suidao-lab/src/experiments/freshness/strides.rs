@@ -59,10 +59,10 @@ impl Running for Strides {
         Some(page)
     }
 
-    fn saw(&mut self, page_view: &PageSighting) {
-        if !page_view.gone {
-            let due = self.due + 1.0 / self.rates[page_view.page as usize];
-            self.queue.push(Reverse((OrderedFloat(due), page_view.page)));
+    fn record(&mut self, sighting: &PageSighting) {
+        if !sighting.gone {
+            let due = self.due + 1.0 / self.rates[sighting.page as usize];
+            self.queue.push(Reverse((OrderedFloat(due), sighting.page)));
         }
     }
 }
@@ -99,17 +99,17 @@ impl Running for NutchSchedule {
         due.or_else(|| self.waiting.pop().map(|Reverse((_, page))| page))
     }
 
-    fn saw(&mut self, page_view: &PageSighting) {
-        if page_view.gone {
+    fn record(&mut self, sighting: &PageSighting) {
+        if sighting.gone {
             return;
         }
-        let (interval, changed, _) = &mut self.pages[page_view.page as usize];
+        let (interval, changed, _) = &mut self.pages[sighting.page as usize];
         let (next, wait) =
-            adaptive::AdaptiveSchedule::default().next(*interval, page_view.changed, page_view.now - *changed);
+            adaptive::AdaptiveSchedule::default().next(*interval, sighting.changed, sighting.now - *changed);
         *interval = next;
-        if page_view.changed {
-            *changed = page_view.now;
+        if sighting.changed {
+            *changed = sighting.now;
         }
-        self.waiting.push(Reverse((OrderedFloat(page_view.now + wait), page_view.page)));
+        self.waiting.push(Reverse((OrderedFloat(sighting.now + wait), sighting.page)));
     }
 }

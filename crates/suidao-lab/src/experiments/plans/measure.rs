@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn an_item_missed_on_its_first_day_is_accurate_but_not_fresh() {
         let month = contiguous(&[2, 1, 1, 0], 3);
-        // Stamps 1 and 3: shown are {0, 1, 2} and {2, 3}.
+        // Slots 1 and 3: shown are {0, 1, 2} and {2, 3}.
         let measure = PlanMeasure::of(&month, &[1, 3]);
         assert_eq!(measure.accuracy, 1.0);
         assert_eq!(measure.freshness, 0.25);

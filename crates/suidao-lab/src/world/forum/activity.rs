@@ -26,7 +26,7 @@ const NIGHT: [f64; 24] = [
 ];
 
 /// Coefficient of variation of replies per thread.
-const THREADS_CV: f64 = 1.5;
+const REPLIES_CV: f64 = 1.5;
 /// Delay of a reply: Pareto (Lomax) with this shape and this scale in seconds, truncated because the mean is infinite.
 const DELAY_SHAPE: f64 = 0.6;
 const DELAY_SCALE: f64 = 3_600.0;
@@ -131,7 +131,7 @@ impl BoardActivity {
         openings.sort_unstable();
 
         let end = spec.start + i64::from(spec.days) * DAY;
-        let spread = lognormal_spread(THREADS_CV);
+        let spread = lognormal_spread(REPLIES_CV);
         let threads = openings.into_iter().map(|opened| {
             let sticky = sticky > 0 && {
                 sticky -= 1;

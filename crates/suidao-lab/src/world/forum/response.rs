@@ -19,14 +19,14 @@ const FEED: usize = 15;
 const FOUND: u64 = 10;
 const RELATED: usize = 6;
 
-struct ForumReply {
+struct ForumResponse {
     status: u16,
     media: &'static str,
     body: String,
     location: Option<String>,
 }
 
-impl ForumReply {
+impl ForumResponse {
     fn html(status: u16, body: String) -> Self {
         Self { status, media: "text/html", body, location: None }
     }
@@ -41,32 +41,33 @@ impl Forum {
     /// The answer to a GET of `url` at `now`, seconds since 1970; `nonce` seeds session ids.
     pub fn response(self: &Arc<Self>, url: &CrawlUrl, now: i64, nonce: u64) -> Fetched {
         let view = Arc::new(PageView { forum: Arc::clone(self), now, nonce, url: url.clone() });
-        let text = if url.path() == "/robots.txt" {
+        let response = if url.path() == "/robots.txt" {
             let body = format!("User-agent: *\nDisallow: {}\n", self.style().forbids);
-            ForumReply { status: 200, media: "text/plain", body, location: None }
+            ForumResponse { status: 200, media: "text/plain", body, location: None }
         } else {
             self.find(url).and_then(|route| view.page(route)).unwrap_or_else(|| view.other(404, "missing", 0))
         };
-        let gbk = self.style().gbk && text.media != "text/plain";
-        let body = if gbk { encoding_rs::GBK.encode(&text.body).0.into_owned() } else { text.body.into_bytes() };
+        let gbk = self.style().gbk && response.media != "text/plain";
+        let body =
+            if gbk { encoding_rs::GBK.encode(&response.body).0.into_owned() } else { response.body.into_bytes() };
         let charset = if gbk { "gbk" } else { "utf-8" };
         let mut headers = vec![
             ("server".to_owned(), "nginx".to_owned()),
             ("date".to_owned(), times::write(TimeFormat::Http, now, now, 0)),
-            ("content-type".to_owned(), format!("{}; charset={charset}", text.media)),
+            ("content-type".to_owned(), format!("{}; charset={charset}", response.media)),
         ];
         if let Some(name) = self.style().session.as_ref().filter(|_| self.spec.traps) {
             headers.push(("set-cookie".to_owned(), format!("{name}={nonce:016x}; path=/; HttpOnly")));
         }
-        headers.extend(text.location.map(|to| ("location".to_owned(), to)));
+        headers.extend(response.location.map(|to| ("location".to_owned(), to)));
         headers.push(("content-length".to_owned(), body.len().to_string()));
-        Fetched::new(url.clone(), text.status, headers, body)
+        Fetched::new(url.clone(), response.status, headers, body)
     }
 }
 
 impl PageView {
     /// The page of a route; `None` if it does not exist at this time.
-    fn page(self: &Arc<Self>, Route { form, of, page }: Route) -> Option<ForumReply> {
+    fn page(self: &Arc<Self>, Route { form, of, page }: Route) -> Option<ForumResponse> {
         Some(match form {
             ForumPageKind::Home if self.forum.boards.iter().all(|board| board.members_only) => self.wall(),
             ForumPageKind::Home => self.skinned("home", context! {}),
@@ -81,7 +82,9 @@ impl PageView {
                 let row = self.row(of)?;
                 match self.is_walled(of) {
                     true => self.wall(),
-                    false => ForumReply::html(200, self.render("printer", context! { row => Value::from(Serde(row)) })),
+                    false => {
+                        ForumResponse::html(200, self.render("printer", context! { row => Value::from(Serde(row)) }))
+                    }
                 }
             }
             ForumPageKind::Feed => self.feed(of),
@@ -97,21 +100,21 @@ impl PageView {
         })
     }
 
-    fn skinned(self: &Arc<Self>, page: &str, more: Value) -> ForumReply {
-        ForumReply::html(200, self.render(self.forum.spec.skin.files().0, context! { page, ..more }))
+    fn skinned(self: &Arc<Self>, page: &str, more: Value) -> ForumResponse {
+        ForumResponse::html(200, self.render(self.forum.spec.skin.files().0, context! { page, ..more }))
     }
 
     /// Any other page in the skin's frame. The first line of its template is the title.
-    fn other(self: &Arc<Self>, status: u16, page: &str, of: usize) -> ForumReply {
+    fn other(self: &Arc<Self>, status: u16, page: &str, of: usize) -> ForumResponse {
         let (found, numbers) = if page == "search" { self.search(of) } else { Default::default() };
         let found = Value::from(Serde(found));
         let written = self.render("other", context! { page, of, found, numbers });
         let (title, body) = written.split_once('\n').unwrap_or_default();
-        ForumReply { status, ..self.skinned("other", context! { title, body }) }
+        ForumResponse { status, ..self.skinned("other", context! { title, body }) }
     }
 
     /// A login page instead of the requested one.
-    fn wall(self: &Arc<Self>) -> ForumReply {
+    fn wall(self: &Arc<Self>) -> ForumResponse {
         self.other(self.forum.style().wall, "wall", 0)
     }
 
@@ -124,7 +127,7 @@ impl PageView {
         (found.collect(), (0..RELATED).map(|_| rng.below(1_000_000_000)).collect())
     }
 
-    fn feed(self: &Arc<Self>, board: usize) -> ForumReply {
+    fn feed(self: &Arc<Self>, board: usize) -> ForumResponse {
         let stored = &self.forum.boards[board];
         if stored.members_only {
             return self.wall();
@@ -133,7 +136,7 @@ impl PageView {
         rows.sort_by_key(|row| Reverse((row.first.at, row.thread)));
         rows.truncate(FEED);
         let body = self.render("feed", context! { board_name => &stored.name, rows => Value::from(Serde(rows)) });
-        ForumReply { status: 200, media: "application/rss+xml", body, location: None }
+        ForumResponse { status: 200, media: "application/rss+xml", body, location: None }
     }
 
     /// The page shown for number `page` of `pages`; `None` if the forum answers that it is missing.
@@ -146,7 +149,7 @@ impl PageView {
     }
 
     /// A page of a board's list. Sticky threads are on the first page in addition to the usual number.
-    fn index(self: &Arc<Self>, board: usize, page: u32, sorted: bool) -> Option<ForumReply> {
+    fn index(self: &Arc<Self>, board: usize, page: u32, sorted: bool) -> Option<ForumResponse> {
         if self.forum.boards[board].members_only {
             return Some(self.wall());
         }
@@ -164,7 +167,7 @@ impl PageView {
     }
 
     /// A page of a thread; after the last it may have no posts.
-    fn thread(self: &Arc<Self>, thread: usize, page: u32) -> Option<ForumReply> {
+    fn thread(self: &Arc<Self>, thread: usize, page: u32) -> Option<ForumResponse> {
         let row = self.row(thread)?;
         if self.is_walled(thread) {
             return Some(self.wall());
@@ -173,7 +176,7 @@ impl PageView {
         Some(self.skinned("thread", context! { number, row => Value::from(Serde(row)) }))
     }
 
-    fn post(self: &Arc<Self>, post: usize) -> Option<ForumReply> {
+    fn post(self: &Arc<Self>, post: usize) -> Option<ForumResponse> {
         let (thread, position) = self.forum.posts[post];
         let (thread, position) = (thread as usize, position as usize);
         if self.forum.threads[thread].posts[position].at > self.now {
@@ -184,6 +187,6 @@ impl PageView {
             return self.thread(thread, page);
         }
         let to = format!("{}#pid{}", self.href(Route::new(ForumPageKind::Thread, thread, page)), post_id(post));
-        Some(ForumReply::moved(&to.replace("&amp;", "&")))
+        Some(ForumResponse::moved(&to.replace("&amp;", "&")))
     }
 }

@@ -8,7 +8,7 @@ use suidao_page::model::CrawlUrl;
 
 const TOPICAL: f64 = 0.4;
 
-pub(super) struct BoardThreads {
+pub(super) struct GeneratedThread {
     pub board: usize,
     pub title: String,
     pub sticky: bool,
@@ -43,7 +43,7 @@ pub(super) struct GeneratedBoard {
 pub struct Forum {
     pub(super) spec: ForumSpec,
     pub(super) boards: Vec<GeneratedBoard>,
-    pub(super) threads: Vec<BoardThreads>,
+    pub(super) threads: Vec<GeneratedThread>,
     /// Thread of each post, and index in it, by time.
     pub(super) posts: Vec<(u32, u32)>,
     pub(super) origin: CrawlUrl,
@@ -128,7 +128,7 @@ impl Forum {
             titles.insert(title.clone());
             let views = forum_text.draw(DrawPurpose::Views, thread as u64).within([3, 60]);
             forum.boards[board].threads.push(thread);
-            forum.threads.push(BoardThreads { board, title, sticky, numbers: vec![0; posts.len()], posts, views });
+            forum.threads.push(GeneratedThread { board, title, sticky, numbers: vec![0; posts.len()], posts, views });
         }
         forum.number_posts();
         forum
@@ -168,7 +168,7 @@ impl Forum {
 
     pub fn threads(&self, now: i64) -> Vec<ThreadTruth> {
         let open = self.threads.iter().enumerate().take_while(|(_, stored)| stored.posts[0].at <= now);
-        let truth = |(at, stored): (usize, &BoardThreads)| {
+        let truth = |(at, stored): (usize, &GeneratedThread)| {
             let posts = stored.posts.partition_point(|post| post.at <= now) as u32;
             ThreadTruth {
                 url: self.url(Route::new(ForumPageKind::Thread, at, 1)),

@@ -11,7 +11,7 @@ use serde::de::{Deserialize, IntoDeserializer};
 use super::Posting;
 use super::address::{board_id, post_id, thread_id};
 use super::route::{ForumPageKind, Route};
-use super::site::{BoardThreads, Forum};
+use super::site::{Forum, GeneratedThread};
 use super::skin::fill;
 use super::times;
 use suidao_page::model::CrawlUrl;
@@ -197,7 +197,7 @@ impl PageView {
 
     /// A thread as of now; `None` before it opens.
     pub fn row(&self, thread: usize) -> Option<ViewRow<'_>> {
-        let stored: &BoardThreads = &self.forum.threads[thread];
+        let stored: &GeneratedThread = &self.forum.threads[thread];
         let count = stored.posts.partition_point(|post| post.at <= self.now);
         let (&first, &last) = (stored.posts.first()?, stored.posts.get(count.checked_sub(1)?)?);
         let posts = count as u32;
