@@ -159,7 +159,7 @@ fn companion(output: &Path, suffix: &str) -> Option<PathBuf> {
         return None;
     }
     let mut stem = output.to_owned();
-    for extensions in [&["gz", "zst"][..], &["ndjson", "jsonl", "json", "parquet", "txt"], &["bulk"]] {
+    for extensions in [&["gz", "zst"][..], &["ndjson", "jsonl", "json", "parquet", "txt", "csv", "md"], &["bulk"]] {
         if stem.extension().is_some_and(|own| extensions.iter().any(|extension| own == OsStr::new(extension))) {
             stem.set_extension("");
         }

@@ -67,7 +67,7 @@ pub struct OperatingArgs {
 /// A crawl with a status page and a log.
 struct Operation {
     /// `None` without a status page.
-    view: Option<Arc<CrawlMonitor>>,
+    monitor: Option<Arc<CrawlMonitor>>,
     /// Dropping it ends the status page.
     _page: Option<status::StatusServer>,
     log: Option<PathBuf>,
@@ -88,17 +88,17 @@ impl OperatingArgs {
     /// Runs a job until it ends or the user stops it.
     pub fn run(&self, job: &Job, verbosity: Verbosity, mut listener: impl FnMut(&News)) -> Result<CrawlReport> {
         let mut operation = self.begin(&job.config, &job.directory, verbosity)?;
-        let view = operation.view.clone();
+        let monitor = operation.monitor.clone();
         let listener = |news: News| {
             operation.report(&news);
             listener(&news);
         };
-        Ok(live::run_in_view(job, view.as_ref(), listener, interrupted())?)
+        Ok(live::run_monitored(job, monitor.as_ref(), listener, interrupted())?)
     }
 
     /// Opens page and log before anything is fetched: a port in use or a file that cannot be written is an error.
     fn begin(&self, config: &Config, directory: &CrawlDirectory, verbosity: Verbosity) -> Result<Operation> {
-        let (mut view, mut page) = (None, None);
+        let (mut monitor, mut page) = (None, None);
         if let Some(address) = self.address(config)? {
             let listener = TcpListener::bind(address).with_context(|| {
                 format!("cannot serve the status page on {address}; choose another port with --status")
@@ -107,7 +107,7 @@ impl OperatingArgs {
             let server = status::serve(listener, Arc::clone(&window), directory.root(), &config.status.names)
                 .context("cannot serve the status page")?;
             infoln!(verbosity, "suidao: status page at http://{}/", server.address());
-            (view, page) = (Some(window), Some(server));
+            (monitor, page) = (Some(window), Some(server));
         }
         let given = self.log.clone().or_else(|| config.log.file.as_ref().map(PathBuf::from));
         if let Some(path) = &given {
@@ -116,7 +116,7 @@ impl OperatingArgs {
         }
         // The log in the crawl directory is opened when the directory is known to belong to this crawl.
         let log = given.is_none().then(|| directory.root().join("log").join("crawl.log"));
-        Ok(Operation { view, _page: page, log, config: config.clone() })
+        Ok(Operation { monitor, _page: page, log, config: config.clone() })
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::{TcpListener, UdpSocket};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -109,11 +110,13 @@ impl Drop for Stage {
     }
 }
 
-/// A browser keeps both cores of a small machine busy, so one test has one at a time. `None` if there is no browser.
+/// Browsers keep the cores of a small machine busy, so two tests at a time have one. `None` if there is no browser.
 fn turn() -> Option<MutexGuard<'static, ()>> {
-    static TURN: Mutex<()> = Mutex::new(());
+    static TURNS: [Mutex<()>; 2] = [Mutex::new(()), Mutex::new(())];
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
     tools::browser()?;
-    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+    let turn = &TURNS[NEXT.fetch_add(1, Ordering::Relaxed) % TURNS.len()];
+    Some(turn.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 const WRITE: &str = "document.getElementById('app').innerHTML = '<h1>标题</h1><p>' + \

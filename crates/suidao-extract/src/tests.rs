@@ -119,7 +119,7 @@ fn a_mistake_in_the_rules_is_named() {
     for (rules, message) in [
         ("", "there is no rule"),
         ("[[fields]]\nname = 'a'\nselekt = 'p'", "line 3: unknown field `selekt`"),
-        ("[[fields]]\nname = ''\nselect = 'p'", "a name has 1 to 100 letters"),
+        ("[[fields]]\nname = ''\nselect = 'p'", "the name must have 1 to 100 letters"),
         (&field(""), "there is no source"),
         (&field("select = 'p'\ntake = 'all'"), "take = \"all\" is not"),
         (&field("take = 'text'\njsonld = 'a'"), "take needs select"),

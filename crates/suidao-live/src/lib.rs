@@ -13,3 +13,4 @@ pub mod config;
 pub mod fetch;
 pub mod import;
 pub mod live;
+pub mod memory;

@@ -26,6 +26,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::config::Config;
 use crate::fetch::render::{self, Renderer, RendererError};
 use crate::fetch::{Fetcher, FetcherError};
+use crate::memory::resident_memory;
 use checkpoints::{Checkpoints, Restored};
 use driver::Driver;
 use suidao_crawl::crawl::{
@@ -171,7 +172,7 @@ impl CrawlReport {
             pages_now: 0,
             seconds: 0.0,
             resumed: false,
-            memory: resident_memory(),
+            memory: resident_memory("self"),
             skipped_by_reason: crawl.skipped_by_reason().clone(),
             next_due: crawl.next_due(),
             failures: BTreeMap::new(),
@@ -250,14 +251,14 @@ pub fn run(
     report: impl FnMut(News),
     interrupt: impl Future<Output = ()> + Send + 'static,
 ) -> Result<CrawlReport, LiveError> {
-    run_in_view(job, None, report, interrupt)
+    run_monitored(job, None, report, interrupt)
 }
 
 /// As [`run`], with a monitor for the status page. Over 60 lines, because what is opened is closed here in reverse
 /// order.
-pub fn run_in_view(
+pub fn run_monitored(
     job: &Job,
-    view: Option<&Arc<CrawlMonitor>>,
+    monitor: Option<&Arc<CrawlMonitor>>,
     mut report: impl FnMut(News),
     interrupt: impl Future<Output = ()> + Send + 'static,
 ) -> Result<CrawlReport, LiveError> {
@@ -300,9 +301,9 @@ pub fn run_in_view(
         job.directory.root().display(),
         job.config.fetch.agent()
     );
-    let status_requests = view.and_then(|view| {
-        view.ready(now(), resumed, crawl.progress());
-        view.open()
+    let status_requests = monitor.and_then(|monitor| {
+        monitor.ready(now(), resumed, crawl.progress());
+        monitor.open()
     });
     let begun = monotonic_now();
     let (notices, noticed) = unbounded_channel();
@@ -329,7 +330,7 @@ pub fn run_in_view(
             parsers: ParsePool::new(duration(job.config.crawl.reading_timeout)),
             topic: Arc::clone(&job.topic),
             robot: self::agent(&job.config).into(),
-            monitor: view.cloned(),
+            monitor: monitor.cloned(),
         },
         directory: &job.directory,
         most: job.config.crawl.in_flight,
@@ -436,13 +437,6 @@ fn open_archive(job: &Job, fetcher: &Fetcher, store: &Store) -> Result<WarcArchi
         request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
     };
     Ok(WarcArchive::resume(&job.directory, store.last_location()?, settings)?)
-}
-
-/// Memory of this process in bytes, if the system reports it in a file (Linux).
-pub fn resident_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
 /// Collects some pages of a forum that had problems.

@@ -7,8 +7,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use spider::fetch_engine::{EngineError, EngineRequest, EngineResponse, HttpFetchEngine};
-use suidao_crawl::crawl::Robot;
-use suidao_live::fetch::Fetcher;
+use suidao_live::fetch::{Fetcher, RobotsAccess};
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 use suidao_page::read;
 use tokio::sync::Mutex;
@@ -38,13 +37,6 @@ pub struct Shared {
 pub struct Host {
     next: Option<Instant>,
     robots: Option<RobotsAccess>,
-}
-
-enum RobotsAccess {
-    All,
-    /// robots.txt is unreachable, so nothing is allowed (RFC 9309, 2.3.1.4).
-    Nothing,
-    Parsed(Box<Robot>),
 }
 
 #[derive(Clone)]
@@ -87,7 +79,7 @@ impl Shared {
                 host.robots = Some(self.rules(&mut host.next, url).await);
             }
             let allowed = match &host.robots {
-                Some(RobotsAccess::Parsed(robot)) => robot.allowed(url.as_str()),
+                Some(RobotsAccess::Rules(robot)) => robot.allowed(url.as_str()),
                 Some(RobotsAccess::Nothing) => false,
                 Some(RobotsAccess::All) | None => true,
             };
@@ -96,7 +88,7 @@ impl Shared {
             }
         }
         let delay = match &host.robots {
-            Some(RobotsAccess::Parsed(robot)) => {
+            Some(RobotsAccess::Rules(robot)) => {
                 self.delay.max(Duration::from_secs_f32(robot.delay.unwrap_or(0.0).clamp(0.0, 60.0)))
             }
             _ => self.delay,
@@ -115,19 +107,14 @@ impl Shared {
         Ok(fetched)
     }
 
-    /// The rules of a host: those of its robots.txt, of a redirect's target, or none if it has no such file.
+    /// The rules of the origin of `url`.
     async fn rules(&self, next: &mut Option<Instant>, url: &CrawlUrl) -> RobotsAccess {
         let mut at = url.robots();
-        for _ in 0..=HOPS {
-            let Ok(fetched) = self.request(next, &at, self.delay).await else { return RobotsAccess::Nothing };
-            match fetched.status {
-                200..=299 => return RobotsAccess::Parsed(Box::new(Robot::new(&self.agent, &fetched.body))),
-                300..=399 => match fetched.header("location").and_then(|location| at.join(location).ok()) {
-                    Some(target) => at = target,
-                    None => return RobotsAccess::All,
-                },
-                400..=428 | 430..=499 => return RobotsAccess::All,
-                _ => return RobotsAccess::Nothing,
+        for _ in 0..=RobotsAccess::HOPS {
+            let response = self.request(next, &at, self.delay).await.ok();
+            match RobotsAccess::of(&self.agent, &at, response.as_ref()) {
+                Ok(access) => return access,
+                Err(target) => at = target,
             }
         }
         RobotsAccess::All

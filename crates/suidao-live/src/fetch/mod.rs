@@ -13,6 +13,7 @@ mod failure;
 mod guard;
 pub mod render;
 mod retry;
+mod robots_access;
 mod settings;
 
 #[cfg(test)]
@@ -26,4 +27,5 @@ pub use client::{Fetcher, FetcherError};
 pub use credentials::warn_if_open;
 pub use credentials::{Credential, Secret};
 pub use retry::retry_after;
+pub use robots_access::RobotsAccess;
 pub use settings::{FetchSettings, SettingsError};

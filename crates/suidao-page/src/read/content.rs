@@ -6,9 +6,9 @@
 
 use super::article::{self, CONTEXT, LINE, SENTENCES};
 use super::article_body::{lacks_article_body, mislabelled_container};
+use super::block_kind::ElementKind;
 use super::document::TextBlock;
 use super::element_role::ElementRole;
-use super::form::ElementKind;
 use super::inserts::{is_photo_credit, is_promo};
 use super::markup::{BlockStats, ParsedHtml, TextStats};
 use super::phrases::{is_boilerplate_heading, is_closing, is_dateline, is_metadata_line, is_navigation, is_pagination};

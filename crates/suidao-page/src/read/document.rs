@@ -7,9 +7,9 @@ use crate::model::{CrawlUrl, Region};
 /// Maximum empty cells written for a row.
 const WIDEST: usize = 32;
 
-/// A run of text inside one block, and entirely inside or outside one link.
+/// A piece of text inside one block, and entirely inside or outside one link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextRun {
+pub struct TextPiece {
     /// Bytes of [`ParsedDocument::text`].
     pub text: Range<usize>,
     /// Not visible (the `alt` of an image in a link): used to score the link, not part of the content.
@@ -23,7 +23,7 @@ pub struct TextBlock {
     pub pieces: Range<usize>,
     /// The title is content.
     pub region: Region,
-    pub form: BlockKind,
+    pub kind: BlockKind,
 }
 
 /// Layout of a block.
@@ -69,7 +69,7 @@ pub struct ParsedDocument {
     /// All text in document order. White space is folded to a blank, or to a line feed at a line break; preformatted
     /// text is unchanged.
     pub text: String,
-    pub pieces: Vec<TextRun>,
+    pub pieces: Vec<TextPiece>,
     /// In order; block 0 is the title if there is one.
     pub blocks: Vec<TextBlock>,
     /// In order of appearance; a URL may occur several times.
@@ -107,11 +107,11 @@ impl ParsedDocument {
         for piece in &mut self.pieces {
             piece.text = piece.text.start + title.len()..piece.text.end + title.len();
         }
-        self.pieces.insert(0, TextRun { text: 0..title.len(), hidden: false });
+        self.pieces.insert(0, TextPiece { text: 0..title.len(), hidden: false });
         for block in &mut self.blocks {
             block.pieces = block.pieces.start + 1..block.pieces.end + 1;
         }
-        self.blocks.insert(0, TextBlock { pieces: 0..1, region: Region::Content, form: BlockKind::Paragraph });
+        self.blocks.insert(0, TextBlock { pieces: 0..1, region: Region::Content, kind: BlockKind::Paragraph });
         for link in &mut self.links {
             link.anchor = link.anchor.start + 1..link.anchor.end + 1;
             link.block += 1;
@@ -139,7 +139,7 @@ impl ParsedDocument {
                 continue;
             }
             let before = text.len();
-            let joined = lead(block.form, row, &mut text);
+            let joined = lead(block.kind, row, &mut text);
             let start = text.len();
             visible().for_each(|piece| text.push_str(self.piece(piece)));
             text.truncate(text.trim_end().len());
@@ -151,7 +151,7 @@ impl ParsedDocument {
                 }
             }
             see(at, start);
-            row = if let BlockKind::Cell { row, column } = block.form { Some((row, column)) } else { None };
+            row = if let BlockKind::Cell { row, column } = block.kind { Some((row, column)) } else { None };
         }
         text
     }
@@ -159,10 +159,10 @@ impl ParsedDocument {
 
 /// Writes the separator before a block: a line feed, or tabs if `last`, the previous cell, is in the same row. Returns
 /// whether it is.
-fn lead(form: BlockKind, last: Option<(u32, u16)>, text: &mut String) -> bool {
+fn lead(kind: BlockKind, last: Option<(u32, u16)>, text: &mut String) -> bool {
     let mut tabs = 0;
     let mut joined = false;
-    if let BlockKind::Cell { row, column } = form {
+    if let BlockKind::Cell { row, column } = kind {
         joined = last.is_some_and(|(last, _)| last == row);
         tabs = usize::from(last.filter(|_| joined).map_or(column, |(_, last)| column - last)).min(WIDEST);
     }
@@ -170,7 +170,7 @@ fn lead(form: BlockKind, last: Option<(u32, u16)>, text: &mut String) -> bool {
         text.push('\n');
     }
     text.extend(std::iter::repeat_n('\t', tabs));
-    if let BlockKind::Item { depth, number } = form {
+    if let BlockKind::Item { depth, number } = kind {
         text.extend(std::iter::repeat_n("  ", usize::from(depth.saturating_sub(1))));
         match number {
             Some(number) => text.push_str(&format!("{number}. ")),

@@ -4,7 +4,7 @@
 //! ideographs come from an editor and are removed. In `pre`, lines and indentation remain, because program code needs
 //! them.
 
-use super::document::{BlockKind, TextBlock, TextRun};
+use super::document::{BlockKind, TextBlock, TextPiece};
 use super::hanzi::is_ideograph;
 use super::markup::{BlockStats, MarkupBuilder, TEXT, TextStats};
 use crate::model::Region;
@@ -127,7 +127,7 @@ impl MarkupBuilder {
         match document.pieces.last_mut() {
             Some(piece) if self.in_run => piece.text.end = end,
             _ => {
-                document.pieces.push(TextRun { text: start..end, hidden: false });
+                document.pieces.push(TextPiece { text: start..end, hidden: false });
                 document.blocks[block].pieces.end = document.pieces.len();
                 self.in_run = true;
             }
@@ -151,7 +151,7 @@ impl MarkupBuilder {
         self.markup.document.blocks.push(TextBlock {
             pieces: pieces..pieces,
             region: Region::Content,
-            form: BlockKind::Paragraph,
+            kind: BlockKind::Paragraph,
         });
         self.markup.block_stats.push(BlockStats { element: self.element(), text_stats: TextStats::default() });
         self.in_run = false;

@@ -3,7 +3,7 @@
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
 
-use super::document::{DocumentLink, TextRun};
+use super::document::{DocumentLink, TextPiece};
 use super::markup::{MarkupBuilder, TEXT, attribute, fold_into};
 use crate::model::{CrawlUrl, Region};
 
@@ -94,7 +94,7 @@ impl MarkupBuilder {
         }
         let start = document.text.len();
         document.text.push_str(&folded);
-        document.pieces.push(TextRun { text: start..start + folded.len(), hidden: true });
+        document.pieces.push(TextPiece { text: start..start + folded.len(), hidden: true });
         document.blocks[block].pieces.end = document.pieces.len();
         self.in_run = false;
     }

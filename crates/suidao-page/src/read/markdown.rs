@@ -9,8 +9,8 @@ use std::ops::Range;
 pub use self::escape::{escape, paragraphs};
 pub(super) use self::inline::image;
 use super::Parsed;
+use super::block_kind::ElementKind;
 use super::document::{BlockKind, ParsedDocument, TextBlock};
-use super::form::ElementKind;
 use super::layout::{Layout, Mark, MarkKind};
 use super::markup::Element;
 use crate::model::Region;
@@ -74,12 +74,12 @@ impl Layout {
                 (at + 1..end).take_while(is_same).last().unwrap_or(at) + 1
             };
             let mut next = at + 1;
-            if let BlockKind::Cell { .. } = block.form {
-                next = run(&|block, other| matches!(block.form, BlockKind::Cell { .. }) && other.table == around.table);
+            if let BlockKind::Cell { .. } = block.kind {
+                next = run(&|block, other| matches!(block.kind, BlockKind::Cell { .. }) && other.table == around.table);
                 writer.block(&around.containers, "- ", &self.table(document, at..next));
             } else if around.code.is_some() {
-                next = run(&|block, other| other.code == around.code && !matches!(block.form, BlockKind::Cell { .. }));
-                writer.block(&around.containers, &marker(block.form), &self.code(document, at..next, around.code));
+                next = run(&|block, other| other.code == around.code && !matches!(block.kind, BlockKind::Cell { .. }));
+                writer.block(&around.containers, &marker(block.kind), &self.code(document, at..next, around.code));
             } else {
                 let mut text = self.inline(document, at, around.heading.is_none());
                 if let Some(level) = around.heading {
@@ -88,7 +88,7 @@ impl Layout {
                     let text_start = text.strip_suffix('#').unwrap_or(&text);
                     text = format!("{} {text_start}{text_end}", "#".repeat(usize::from(level)));
                 }
-                writer.block(&around.containers, &marker(block.form), &text);
+                writer.block(&around.containers, &marker(block.kind), &text);
             }
             at = next;
         }
@@ -117,9 +117,9 @@ impl Layout {
 
     /// Whether an image comes before a block: outside its element, or above the text of a paragraph.
     fn is_before(&self, document: &ParsedDocument, mark: &Mark, block: usize) -> bool {
-        let TextBlock { pieces, form, .. } = &document.blocks[block];
+        let TextBlock { pieces, kind, .. } = &document.blocks[block];
         let begins_with_text = document.pieces[pieces.clone()].first().is_some_and(|piece| !piece.hidden);
-        !mark.inside && (mark.element != self.element_of[block] || begins_with_text && *form == BlockKind::Paragraph)
+        !mark.inside && (mark.element != self.element_of[block] || begins_with_text && *kind == BlockKind::Paragraph)
     }
 
     fn images_before(&self, document: &ParsedDocument, block: usize, writer: &mut MarkdownWriter) {
@@ -134,7 +134,7 @@ impl Layout {
     fn table(&self, document: &ParsedDocument, blocks: Range<usize>) -> String {
         let mut rows: Vec<(u32, Vec<String>)> = Vec::new();
         for at in blocks {
-            let BlockKind::Cell { row, column } = document.blocks[at].form else { continue };
+            let BlockKind::Cell { row, column } = document.blocks[at].kind else { continue };
             if rows.last().is_none_or(|(last, _)| *last != row) {
                 rows.push((row, Vec::new()));
             }
@@ -199,8 +199,8 @@ fn with_escaped_bars(cell: &str) -> String {
 }
 
 /// What begins the list item of a block.
-fn marker(form: BlockKind) -> String {
-    match form {
+fn marker(kind: BlockKind) -> String {
+    match kind {
         BlockKind::Item { number: Some(number @ 0..=999_999_999), .. } => format!("{number}. "),
         _ => "- ".to_owned(),
     }

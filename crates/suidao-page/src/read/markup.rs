@@ -5,12 +5,12 @@ use encoding_rs::Encoding;
 use html5ever::tokenizer::Tag;
 use html5ever::{LocalName, Namespace, local_name, ns};
 
+use super::block_kind::ElementKind;
 use super::byline::Bylines;
 use super::date::Dates;
 use super::document::ParsedDocument;
 use super::element_role::{self, ElementRole};
 use super::flow::Gap;
-use super::form::ElementKind;
 use super::formula::Formula;
 use super::json_ld::JsonLd;
 use super::layout::Recorder;

@@ -3,6 +3,7 @@
 pub mod address;
 mod article;
 mod article_body;
+mod block_kind;
 mod byline;
 pub mod charset;
 pub mod coding;
@@ -11,7 +12,6 @@ mod date;
 mod document;
 pub mod element_role;
 mod flow;
-mod form;
 mod formula;
 mod hanzi;
 mod header;
@@ -43,7 +43,7 @@ use sha1::{Digest as _, Sha1};
 
 pub use charset::CharsetFrom;
 pub use date::first_date;
-pub use document::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextRun};
+pub use document::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextPiece};
 pub use language::{UnknownLanguage, language_code, language_tag};
 pub use outlinks::{anchor, page};
 pub use sitemap::{read_sitemap, score_entries};
@@ -188,7 +188,7 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
         }
         let lists = date::is_section(&fetched.url);
         let open = content::decide(&mut markup, fetched.url.host(), lists);
-        form::decide(&mut markup);
+        block_kind::decide(&mut markup);
         parsed.listing = records::is_listing(&markup, &open, &fetched.url);
         if markup.cut {
             parsed.defects.push(Defect::CutShort);
@@ -260,11 +260,11 @@ fn plain(text: &str) -> (ParsedDocument, bool) {
         }
         if document.text.len() > start {
             let piece = document.pieces.len();
-            document.pieces.push(TextRun { text: start..document.text.len(), hidden: false });
+            document.pieces.push(TextPiece { text: start..document.text.len(), hidden: false });
             document.blocks.push(TextBlock {
                 pieces: piece..piece + 1,
                 region: Region::Content,
-                form: BlockKind::Paragraph,
+                kind: BlockKind::Paragraph,
             });
         }
     }

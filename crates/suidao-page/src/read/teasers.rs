@@ -4,8 +4,8 @@
 //! Listings consist of such lines, so they are exempt; they are recognized by excerpts that are not one text.
 
 use super::article::{CONTEXT, LINE, SENTENCES};
+use super::block_kind::ElementKind;
 use super::element_role::ElementRole;
-use super::form::ElementKind;
 use super::markup::{BlockStats, ParsedHtml, TextStats};
 use crate::model::Region;
 

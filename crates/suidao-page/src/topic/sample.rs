@@ -5,7 +5,7 @@ use std::hash::Hasher as _;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::model::{CrawlUrl, Fetched, Region};
-use crate::read::{self, BlockKind, ParsedDocument, TextBlock, TextRun};
+use crate::read::{self, BlockKind, ParsedDocument, TextBlock, TextPiece};
 use crate::text;
 use crate::visible;
 
@@ -40,11 +40,11 @@ impl Sample {
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             let piece = document.pieces.len();
-            document.pieces.push(TextRun { text: start..start + line.len(), hidden: false });
+            document.pieces.push(TextPiece { text: start..start + line.len(), hidden: false });
             document.blocks.push(TextBlock {
                 pieces: piece..piece + 1,
                 region: Region::Content,
-                form: BlockKind::Paragraph,
+                kind: BlockKind::Paragraph,
             });
             start += line.len();
         }

@@ -8,15 +8,16 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
-use suidao_live::live::{CrawlMonitor, StatusSnapshot, resident_memory};
+use suidao_live::live::{CrawlMonitor, StatusSnapshot};
+use suidao_live::memory::resident_memory;
 
 pub(super) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 type Labels = Vec<(&'static str, String)>;
 
 /// The whole text; without a snapshot only what does not need the machine.
-pub(super) fn text(view: &CrawlMonitor, snapshot: Option<&StatusSnapshot>) -> Result<String, Error> {
-    let tally = view.tally();
+pub(super) fn text(monitor: &CrawlMonitor, snapshot: Option<&StatusSnapshot>) -> Result<String, Error> {
+    let tally = monitor.tally();
     let mut all = Registry::with_prefix("suidao");
     all.register("up_to_date", "Whether the figures are from the current run", gauge(u64::from(snapshot.is_some())));
     if let Some((at, _)) = tally.ready {
@@ -39,15 +40,20 @@ pub(super) fn text(view: &CrawlMonitor, snapshot: Option<&StatusSnapshot>) -> Re
         "received",
         "Body bytes received in this run, as transferred",
         Unit::Bytes,
-        ConstCounter::new(view.received()),
+        ConstCounter::new(monitor.received()),
     );
     all.register_with_unit(
         "fetch_duration",
         "Time from a request to the end of its response",
         Unit::Seconds,
-        view.fetching.clone(),
+        monitor.fetching.clone(),
     );
-    all.register_with_unit("read_duration", "Time to parse and score a response", Unit::Seconds, view.parsing.clone());
+    all.register_with_unit(
+        "read_duration",
+        "Time to parse and score a response",
+        Unit::Seconds,
+        monitor.parsing.clone(),
+    );
     if let Some(StatusSnapshot { overview, unwritten, .. }) = snapshot {
         let progress = overview.progress;
         for (name, help, count) in [
@@ -90,7 +96,7 @@ pub(super) fn text(view: &CrawlMonitor, snapshot: Option<&StatusSnapshot>) -> Re
     }
     let mut out = String::new();
     let mut process = Registry::with_prefix("process");
-    if let Some(bytes) = resident_memory() {
+    if let Some(bytes) = resident_memory("self") {
         process.register_with_unit("resident_memory", "Memory of the whole process", Unit::Bytes, gauge(bytes));
     }
     encode(&mut out, &process)?;

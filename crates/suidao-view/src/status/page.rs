@@ -9,7 +9,8 @@ use crate::html::{self, bytes, fill, html, per_cent, thousands};
 use crate::messages::Lang;
 use crate::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 use suidao_crawl::crawl::{HostView, Overview, WaitThreshold};
-use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot, resident_memory};
+use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot};
+use suidao_live::memory::resident_memory;
 use suidao_page::model::{CrawlUrl, Millis, QueueEntry};
 use suidao_store::store::harvest::HarvestLine;
 use suidao_store::store::{display_time, rfc3339};
@@ -82,7 +83,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
         (text("hosts-failing", 0), thousands(hosts.failing), lang.text("waiting-for-politeness", &waiting)),
         (text("failed", 0), thousands(progress.failed), text("skipped-n", progress.skipped)),
         (text("page-data", 0), bytes(progress.bytes), text("revisits-n", progress.visits)),
-        (text("memory", 0), resident_memory().map_or_else(|| "–".to_owned(), bytes), text("of-the-process", 0)),
+        (text("memory", 0), resident_memory("self").map_or_else(|| "–".to_owned(), bytes), text("of-the-process", 0)),
     ];
     let host = |host: &HostView| {
         let wait = host.ready_at > snapshot.at;

@@ -28,7 +28,7 @@ impl Forum {
 
     /// A page's path and query; `None` if the skin has no such page.
     pub(super) fn path(&self, route: Route) -> Option<String> {
-        let Route { form, of, page } = route;
+        let Route { kind, of, page } = route;
         let mut slots = Slots { page: page.into(), ..Slots::default() };
         let before = |per: u32| u64::from(page.max(1) - 1) * u64::from(per);
         let set_thread = |slots: &mut Slots, thread: usize| {
@@ -36,7 +36,7 @@ impl Forum {
             slots.thread = thread_id(thread);
             slots.slug = self.forum_text().slug(thread as u64);
         };
-        match form {
+        match kind {
             ForumPageKind::Home | ForumPageKind::Login | ForumPageKind::Register | ForumPageKind::Help => {}
             ForumPageKind::Index
             | ForumPageKind::IndexPage
@@ -69,29 +69,29 @@ impl Forum {
             ForumPageKind::Members => slots.page = of as u64,
             ForumPageKind::Search | ForumPageKind::Calendar => slots.number = of as u64,
         }
-        let form = match form {
+        let kind = match kind {
             ForumPageKind::Index if page != 1 => ForumPageKind::IndexPage,
             ForumPageKind::Thread if page != 1 => ForumPageKind::ThreadPage,
-            form => form,
+            kind => kind,
         };
-        let (_, pattern) = self.style().urls.iter().find(|(of, _)| *of == form)?;
+        let (_, pattern) = self.style().urls.iter().find(|(of, _)| *of == kind)?;
         Some(route::fill(pattern, &mut slots))
     }
 
     /// The page of a URL on any host; `None` if the forum never has such a page.
     pub(super) fn find(&self, url: &CrawlUrl) -> Option<Route> {
         let query = url.query().unwrap_or_default();
-        let read = |(form, pattern): &(ForumPageKind, String)| {
+        let read = |(kind, pattern): &(ForumPageKind, String)| {
             let (slots, named) = route::read(pattern, url.path(), query)?;
-            Some((named, *form, slots))
+            Some((named, *kind, slots))
         };
         // The pattern that names the most parameters wins, then the first.
         let found = self.style().urls.iter().filter_map(read).rev().max_by_key(|&(named, ..)| named);
-        let (_, form, slots) = found?;
-        self.route(form, &slots)
+        let (_, kind, slots) = found?;
+        self.route(kind, &slots)
     }
 
-    fn route(&self, form: ForumPageKind, slots: &Slots) -> Option<Route> {
+    fn route(&self, kind: ForumPageKind, slots: &Slots) -> Option<Route> {
         let number = |at: u64| u32::try_from(at).ok();
         let board = || match slots.board.checked_sub(FIRST_BOARD) {
             Some(board) => Some(board as usize).filter(|&board| board < self.boards.len()),
@@ -111,7 +111,7 @@ impl Forum {
             (page, _) => number(page),
         };
         let threads = self.spec.threads_per_page;
-        let (of, page) = match form {
+        let (of, page) = match kind {
             ForumPageKind::Home | ForumPageKind::Login | ForumPageKind::Register | ForumPageKind::Help => (0, 1),
             ForumPageKind::Index | ForumPageKind::IndexPage | ForumPageKind::Sorted => (board()?, page(threads)?),
             ForumPageKind::NewThread | ForumPageKind::Feed => (board()?, 1),
@@ -126,11 +126,11 @@ impl Forum {
             ForumPageKind::Members => (number(slots.page)? as usize, 1),
             ForumPageKind::Search | ForumPageKind::Calendar => (number(slots.number)? as usize, 1),
         };
-        let form = match form {
+        let kind = match kind {
             ForumPageKind::IndexPage => ForumPageKind::Index,
             ForumPageKind::ThreadPage => ForumPageKind::Thread,
-            form => form,
+            kind => kind,
         };
-        Some(Route::new(form, of, page))
+        Some(Route::new(kind, of, page))
     }
 }

@@ -67,8 +67,8 @@ impl Forum {
 
 impl PageView {
     /// The page of a route; `None` if it does not exist at this time.
-    fn page(self: &Arc<Self>, Route { form, of, page }: Route) -> Option<ForumResponse> {
-        Some(match form {
+    fn page(self: &Arc<Self>, Route { kind, of, page }: Route) -> Option<ForumResponse> {
+        Some(match kind {
             ForumPageKind::Home if self.forum.boards.iter().all(|board| board.members_only) => self.wall(),
             ForumPageKind::Home => self.skinned("home", context! {}),
             ForumPageKind::Index | ForumPageKind::IndexPage => self.index(of, page, false)?,

@@ -36,7 +36,7 @@ pub(super) enum ForumPageKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Route {
     /// Never [`ForumPageKind::IndexPage`] or [`ForumPageKind::ThreadPage`].
-    pub form: ForumPageKind,
+    pub kind: ForumPageKind,
     /// The board, thread, post or user, from 0; the page of the member list; the number of a search or day.
     pub of: usize,
     /// The page of a board or thread, from 1; for [`ForumPageKind::ByUser`] the user.
@@ -44,8 +44,8 @@ pub(super) struct Route {
 }
 
 impl Route {
-    pub fn new(form: ForumPageKind, of: usize, page: u32) -> Self {
-        Self { form, of, page }
+    pub fn new(kind: ForumPageKind, of: usize, page: u32) -> Self {
+        Self { kind, of, page }
     }
 }
 

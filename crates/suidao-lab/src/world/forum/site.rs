@@ -198,8 +198,8 @@ impl Forum {
 
     /// The kind of a URL on any host, whether or not it exists yet.
     pub fn kind_of(&self, url: &CrawlUrl) -> ServedForumPage {
-        let Some(Route { form, of, page }) = self.find(url) else { return ServedForumPage::Functional };
-        match form {
+        let Some(Route { kind, of, page }) = self.find(url) else { return ServedForumPage::Functional };
+        match kind {
             ForumPageKind::Home => ServedForumPage::Home,
             ForumPageKind::Index => ServedForumPage::Index { board: of, page },
             ForumPageKind::Thread => ServedForumPage::Thread { thread: of, page },

@@ -18,6 +18,7 @@ use tokio::time::{sleep, timeout};
 use super::pipe::{BrowserEvent, Pipe};
 use super::{RenderSettings, RendererError};
 use crate::fetch::LISTS;
+use crate::memory::resident_memory;
 use suidao_page::word_list::SectionWords;
 
 /// Longest wait for the browser to start on a busy machine.
@@ -183,8 +184,8 @@ impl Chrome {
                 let Ok(processes) = pipe.ask(None, "SystemInfo.getProcessInfo", json!({})).await else { continue };
                 let pages = processes["processInfo"].as_array().into_iter().flatten();
                 let pages = pages.filter(|process| process["type"] == "renderer");
-                let most = pages.filter_map(|process| resident(process["id"].as_u64()?)).max();
-                if most.is_some_and(|most| most > memory) {
+                let most = pages.filter_map(|process| resident_memory(&process["id"].as_u64()?.to_string())).max();
+                if most.is_some_and(|most| most > memory as u64) {
                     broken.store(true, Ordering::Relaxed);
                     // A busy tab cannot be closed on its own.
                     pipe.notify(None, "Browser.crash", json!({}));
@@ -240,11 +241,4 @@ fn is_root() -> bool {
     }
     #[cfg(not(unix))]
     false
-}
-
-/// Memory of a process in bytes, if the system reports it.
-fn resident(process: u64) -> Option<usize> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok().map(|kilo| kilo << 10)
 }

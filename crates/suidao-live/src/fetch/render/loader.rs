@@ -11,8 +11,7 @@ use tokio::time::Instant;
 
 use crate::fetch::Fetcher;
 use crate::fetch::client::Subresource;
-use crate::fetch::retry_after;
-use suidao_crawl::crawl::Robot;
+use crate::fetch::{RobotsAccess, retry_after};
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 
 /// Requests to one host in flight, over all pages. A browser makes six for one page.
@@ -37,20 +36,8 @@ const BUSY_PAUSE: Duration = Duration::from_secs(60);
 /// the page.
 const MAX_SPACING: Duration = Duration::from_secs(1);
 
-/// Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2).
-const ROBOTS_HOPS: usize = 5;
-
-/// At least 500 KiB of a robots.txt must be read (RFC 9309, 2.5).
-const ROBOTS_BYTES: usize = 500 << 10;
-
 /// Cached origins and hosts; beyond that all are dropped, which costs a robots.txt each.
 const MAX_CACHED_HOSTS: usize = 4096;
-
-enum RobotsAccess {
-    All,
-    Nothing,
-    Parsed(Box<Robot>),
-}
 
 /// Rate limit of a host.
 struct HostRateLimit {
@@ -205,36 +192,23 @@ impl Loader {
         match cell.get_or_init(|| self.rules(url, agent)).await {
             RobotsAccess::All => Some(Duration::ZERO),
             RobotsAccess::Nothing => None,
-            RobotsAccess::Parsed(robot) => {
-                let delay =
-                    robot.delay.map_or(Duration::ZERO, |seconds| Duration::from_secs_f32(seconds.clamp(0.0, 1.0)));
-                robot.allowed(url.as_str()).then_some(delay.min(MAX_SPACING))
+            RobotsAccess::Rules(robot) => {
+                let most = MAX_SPACING.as_secs_f32();
+                let delay = robot.delay.map_or(0.0, |seconds| seconds.clamp(0.0, most));
+                robot.allowed(url.as_str()).then_some(Duration::from_secs_f32(delay))
             }
         }
     }
-
-    /// The rules of the origin of `url` (RFC 9309, 2.3.1): without a response nothing is allowed, without a robots.txt
-    /// everything is.
+    /// The rules of the origin of `url`.
     async fn rules(&self, url: &CrawlUrl, agent: &str) -> RobotsAccess {
         let mut at = url.robots();
-        for _ in 0..=ROBOTS_HOPS {
-            let Ok(response) = self.fetcher.fetch(&at, None).await else { return RobotsAccess::Nothing };
-            match response.status {
-                200..=299 => {
-                    let text = &response.body[..response.body.len().min(ROBOTS_BYTES)];
-                    return RobotsAccess::Parsed(Box::new(Robot::new(agent, text)));
-                }
-                301 | 302 | 303 | 307 | 308 => {
-                    let to = response.header("location").and_then(|location| at.join(location).ok());
-                    let Some(to) = to else { return RobotsAccess::All };
-                    at = to;
-                }
-                // 429 means overload, not permission, as in the crawl itself.
-                400..=428 | 430..=499 => return RobotsAccess::All,
-                _ => return RobotsAccess::Nothing,
+        for _ in 0..=RobotsAccess::HOPS {
+            let response = self.fetcher.fetch(&at, None).await.ok();
+            match RobotsAccess::of(agent, &at, response.as_ref()) {
+                Ok(access) => return access,
+                Err(target) => at = target,
             }
         }
-        // RFC 9309, 2.3.1.2: after five hops the file may count as unavailable.
         RobotsAccess::All
     }
 }

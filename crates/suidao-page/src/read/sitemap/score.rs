@@ -1,18 +1,18 @@
 //! Scores the entries of a sitemap or feed as links: the title is the anchor text, the description the context.
 
 use crate::model::{Region, SitemapContent};
-use crate::read::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextRun};
+use crate::read::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextPiece};
 use crate::topic::Topic;
 
 /// Scores every entry and clears its description.
 pub fn score_entries(content: &mut SitemapContent, topic: &Topic) {
     let mut document = ParsedDocument::default();
     // Entries with a URL only share one block without text.
-    document.blocks.push(TextBlock { pieces: 0..0, region: Region::Boilerplate, form: BlockKind::default() });
+    document.blocks.push(TextBlock { pieces: 0..0, region: Region::Boilerplate, kind: BlockKind::default() });
     let add = |document: &mut ParsedDocument, text: &str| {
         let start = document.text.len();
         document.text.push_str(text);
-        document.pieces.push(TextRun { text: start..document.text.len(), hidden: false });
+        document.pieces.push(TextPiece { text: start..document.text.len(), hidden: false });
     };
     for entry in &mut content.pages {
         let about = std::mem::take(&mut entry.description);
@@ -26,7 +26,7 @@ pub fn score_entries(content: &mut SitemapContent, topic: &Topic) {
             block = document.blocks.len();
             let pieces = first..document.pieces.len();
             // Not main content, because there is no page.
-            document.blocks.push(TextBlock { pieces, region: Region::Boilerplate, form: BlockKind::default() });
+            document.blocks.push(TextBlock { pieces, region: Region::Boilerplate, kind: BlockKind::default() });
         }
         let (url, region) = (entry.url.clone(), Region::Content);
         document.links.push(DocumentLink { url, anchor, block, region, nofollow: false, next: false, path: 0 });

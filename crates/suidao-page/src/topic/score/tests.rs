@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::Region;
-use crate::read::{BlockKind, TextBlock, TextRun};
+use crate::read::{BlockKind, TextBlock, TextPiece};
 use crate::topic::TermFrequency;
 
 /// Builds a document: blocks of pieces; `[text](url)` is a link, `!text` a hidden piece.
@@ -19,7 +19,7 @@ fn document(blocks: &[(&[&str], Region)]) -> ParsedDocument {
             let start = document.text.len();
             document.text.push_str(text);
             let index = document.pieces.len();
-            document.pieces.push(TextRun { text: start..document.text.len(), hidden: label.starts_with('!') });
+            document.pieces.push(TextPiece { text: start..document.text.len(), hidden: label.starts_with('!') });
             if let Some(url) = url {
                 document.links.push(DocumentLink {
                     url: CrawlUrl::parse(url).unwrap(),
@@ -35,7 +35,7 @@ fn document(blocks: &[(&[&str], Region)]) -> ParsedDocument {
         document.blocks.push(TextBlock {
             pieces: first..document.pieces.len(),
             region: *region,
-            form: BlockKind::Paragraph,
+            kind: BlockKind::Paragraph,
         });
     }
     document

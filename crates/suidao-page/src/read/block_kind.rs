@@ -107,9 +107,9 @@ pub(super) fn decide(markup: &mut ParsedHtml) {
         let position = places[stats.element as usize];
         let line = counts[position.row as usize];
         if position.cell != 0 && position.row != 0 && !line.apart && line.filled > 1 {
-            block.form = BlockKind::Cell { row: position.row, column: position.column };
+            block.kind = BlockKind::Cell { row: position.row, column: position.column };
         } else if position.item != 0 && !std::mem::replace(&mut counts[position.item as usize].begun, true) {
-            block.form = BlockKind::Item { depth: position.depth, number: counts[position.item as usize].number };
+            block.kind = BlockKind::Item { depth: position.depth, number: counts[position.item as usize].number };
         }
     }
 }
