@@ -112,13 +112,11 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let report = args.operating.run(&job, verbosity, |news| {
         // The crawl is resumed, not refused.
         let changes = std::mem::take(&mut changes).join(", ");
-        if !changes.is_empty() {
-            screen.clear();
-            infoln!(
-                verbosity,
+        if !changes.is_empty() && !verbosity.quiet {
+            screen.print(&format!(
                 "warning: this run has another configuration than the last one: {changes}; give the same -c and --set \
                  again, unless you want this"
-            );
+            ));
         }
         screen.report(news);
     });

@@ -119,7 +119,8 @@ impl Screen {
         }
     }
 
-    fn print(&self, text: &str) {
+    /// Prints a line above the progress bar.
+    pub fn print(&self, text: &str) {
         match &self.bar {
             #[allow(clippy::disallowed_methods)] // its input is already escaped
             Some(bar) => bar.println(visible::urls(&visible::text(text))),
