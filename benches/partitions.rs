@@ -1,14 +1,16 @@
 //! What it costs to cut a crawl into partitions, without a server: relevant pages after 500, 1,000 and 2,000 pages, as
-//! a share of one machine's, and the links that leave a partition, on the tasks of `benches/tasks.py`. Each partition
-//! is a machine that learns by itself. The partition with the best URL goes next; one request in flight, in virtual time.
-//! Shares are of sums over the tasks and over latencies of a request: another latency changes one machine's order too.
+//! a share of one machine's, and for each page the links that leave a partition and the sums that partitions learn from
+//! each other, on the tasks of `benches/tasks.py`. The partition with the best URL goes next; one request in flight, in
+//! virtual time. Shares are of sums over the tasks and over latencies of a request: another latency changes one
+//! machine's order too.
 //!
 //! ```text
 //! cargo bench --bench partitions -- TASKS/web.toml TASKS/web2.toml
 //! ```
 //!
 //! `SUIDAO_PARTITIONS` (4,16,64), `SUIDAO_STRATEGIES` (tunnel), `SUIDAO_TASKS` (1: every task; 3: every third),
-//! `SUIDAO_LATENCIES` (100, in milliseconds).
+//! `SUIDAO_LATENCIES` (100, in milliseconds), `SUIDAO_SHARE` (3000: milliseconds between two exchanges of what partitions
+//! learn; 0: none).
 
 #![allow(missing_docs)] // a bench is not a library
 
@@ -19,7 +21,7 @@ use std::env;
 
 use rayon::prelude::*;
 use recorded_task::{Task, plan};
-use suidao::cluster::next_partition;
+use suidao::cluster::{SharedLearning, next_partition};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, MAX_WAIT_WITHOUT_PAGE, Next, Partition, ResponseMeta};
 use suidao::live::crawl_settings;
@@ -39,9 +41,16 @@ struct Part {
     is_idle: bool,
 }
 
+/// A crawl: whether each of its first 2,000 pages is relevant, and what the partitions sent each other.
+#[derive(Default)]
+struct Run {
+    pages: Vec<bool>,
+    links: usize,
+    sums: usize,
+}
+
 impl Task {
-    /// Whether each of the first 2,000 pages is relevant, and the number of links sent.
-    fn run(&self, strategy: &str, count: u32, latency: u64) -> (Vec<bool>, usize) {
+    fn run(&self, strategy: &str, count: u32, latency: u64, share_every: u64) -> Run {
         let sets = ["limits.requests=1000000000000", "scope.downgrade_seeds=true", "politeness.backoff=0"];
         let sets: Vec<String> =
             sets.map(str::to_owned).into_iter().chain([format!("strategy.name={strategy}")]).collect();
@@ -55,13 +64,14 @@ impl Task {
         };
         let mut parts: Vec<Part> = (0..count).map(part).collect();
         let mut judge = RelevanceJudge::new(self.judge.clone());
-        let (mut pages, mut sent, mut now, mut last_page) = (Vec::new(), 0, Millis(0), Millis(0));
+        let mut run = Run::default();
+        let (mut now, mut last_page, mut shared_at) = (Millis(0), Millis(0), Millis(0));
         for seed in &self.seeds {
             let part = &mut parts[Partition::number_of(seed, count) as usize];
             let batch = part.crawl.seed(std::slice::from_ref(seed), now);
             note(part, &batch);
         }
-        while pages.len() < CUTOFFS[2] {
+        while run.pages.len() < CUTOFFS[2] {
             let (mut best, mut theta, mut candidates) = (0.0_f32, 0.0, Vec::new());
             for (number, part) in (0..).zip(&mut parts).filter(|(_, part)| !part.is_idle) {
                 let values = part.crawl.best_values(now);
@@ -79,6 +89,10 @@ impl Task {
                 }
                 continue;
             };
+            if share_every > 0 && now.since(shared_at) >= share_every {
+                shared_at = now;
+                run.sums += share(&mut parts, now);
+            }
             let part = &mut parts[number as usize];
             let batch = match part.crawl.next(now) {
                 Next::Fetch(ticket) => {
@@ -100,18 +114,33 @@ impl Task {
             for event in &batch.events {
                 if let Event::PageFetched(page) = event {
                     last_page = now;
-                    pages.extend(judge.is_relevant(&part.urls[page.id.0 as usize], page));
+                    run.pages.extend(judge.is_relevant(&part.urls[page.id.0 as usize], page));
                 }
             }
             for link in part.crawl.take_leaving(&batch) {
-                sent += 1;
+                run.links += 1;
                 let owner = &mut parts[Partition::number_of(&link.url, count) as usize];
                 let batch = owner.crawl.receive(&[link], now);
                 note(owner, &batch);
             }
         }
-        (pages, sent)
+        run
     }
+}
+
+/// Each partition learns what the others have learnt. Returns the number of sums.
+fn share(parts: &mut [Part], now: Millis) -> usize {
+    let mut learning = SharedLearning::default();
+    for (number, part) in (0..).zip(parts.iter()) {
+        learning.set(number, part.crawl.progress().pages, part.crawl.learnt().unwrap_or_default());
+    }
+    let learn = |(number, part): (u32, &mut Part)| {
+        let batch = part.crawl.learn(&learning.elsewhere(number), now);
+        note(part, &batch);
+        let sums = |event: &Event| if let Event::LearntElsewhere { sums } = event { sums.len() } else { 0 };
+        batch.events.iter().map(sums).sum::<usize>()
+    };
+    (0..).zip(parts).map(learn).sum::<usize>()
 }
 
 fn note(part: &mut Part, batch: &Batch) {
@@ -138,25 +167,30 @@ fn main() {
     let every: usize = list("SUIDAO_TASKS", "1")[0].parse().expect("SUIDAO_TASKS is a number");
     let latencies: Vec<u64> =
         list("SUIDAO_LATENCIES", "100").iter().map(|ms| ms.parse().expect("SUIDAO_LATENCIES are numbers")).collect();
+    let share_every: u64 = list("SUIDAO_SHARE", "3000")[0].parse().expect("SUIDAO_SHARE is a number");
     for file in &arguments {
         let (plan, base) = plan(file);
         let tasks: Vec<Task> = plan.tasks.iter().step_by(every).map(|task| Task::new(task, base)).collect();
         for strategy in list("SUIDAO_STRATEGIES", "tunnel") {
-            let runs = |count: u32| -> Vec<(Vec<bool>, usize)> {
-                let run = |task: &Task| latencies.iter().map(|ms| task.run(&strategy, count, *ms)).collect::<Vec<_>>();
+            let runs = |count: u32| -> Vec<Run> {
+                let run = |task: &Task| {
+                    latencies.iter().map(|ms| task.run(&strategy, count, *ms, share_every)).collect::<Vec<_>>()
+                };
                 tasks.par_iter().flat_map(run).collect()
             };
-            let sum =
-                |runs: &[(Vec<bool>, usize)], most| runs.iter().map(|(pages, _)| relevant(pages, most)).sum::<f64>();
+            let sum = |runs: &[Run], most| runs.iter().map(|run| relevant(&run.pages, most)).sum::<f64>();
             let whole = runs(1);
             println!("{file}: {} tasks, {strategy}", tasks.len());
-            println!("{:>10}{:>8}{:>8}{:>8}{:>16}", "partitions", "500", "1,000", "2,000", "links a page");
+            println!(
+                "{:>10}{:>8}{:>8}{:>8}{:>16}{:>16}",
+                "partitions", "500", "1,000", "2,000", "links a page", "sums a page"
+            );
             for count in list("SUIDAO_PARTITIONS", "4,16,64") {
                 let parts = runs(count.parse().expect("SUIDAO_PARTITIONS are numbers"));
                 let shares = CUTOFFS.map(|most| format!("{:8.2}", sum(&parts, most) / sum(&whole, most)));
-                let sent: usize = parts.iter().map(|(_, sent)| sent).sum();
-                let pages: usize = parts.iter().map(|(pages, _)| pages.len()).sum();
-                println!("{count:>10}{}{:16.1}", shares.concat(), sent as f64 / pages as f64);
+                let pages: usize = parts.iter().map(|run| run.pages.len()).sum();
+                let each = |count: fn(&Run) -> usize| parts.iter().map(count).sum::<usize>() as f64 / pages as f64;
+                println!("{count:>10}{}{:16.1}{:16.1}", shares.concat(), each(|run| run.links), each(|run| run.sums));
             }
         }
     }

@@ -88,8 +88,9 @@ impl Cluster {
         }
         command.args(["--contact", "test@example.org", "--set", "politeness.delay=0", "--set", "politeness.backoff=0"]);
         command.args(["--set", "politeness.robots_retry=0"]);
+        let common = if more.contains(&"--strategy") { &ALL[2..] } else { &ALL[..] };
         run({
-            command.args(ALL).args(more);
+            command.args(common).args(more);
             command
         })
         .expect(0);
@@ -168,7 +169,7 @@ pub fn fails(command: Command, what: &str) {
 fn three_workers_find_the_pages_of_one_process_although_one_is_killed() {
     let Some(cluster) = Cluster::new(finite(), 20) else { return };
     let wanted = cluster.of_one_process();
-    cluster.create("all", &[]);
+    cluster.create("all", &["--strategy", "tunnel"]);
     let mut workers: Vec<Running> = ["w1", "w2", "w3"].iter().map(|name| cluster.worker("all", name)).collect();
     cluster.until("all", 60);
     workers[1].kill();
@@ -177,6 +178,9 @@ fn three_workers_find_the_pages_of_one_process_although_one_is_killed() {
     for worker in [workers.remove(0), workers.remove(1), again] {
         worker.end().expect(0);
     }
+    let status = cluster.status("all");
+    let parts = status["workers"]["w1"]["partitions"].as_object().unwrap();
+    assert!(parts.values().any(|part| part["learnt"].as_u64().unwrap() > 0), "nothing was learnt elsewhere: {status}");
     let found = cluster.collected("all");
     assert_eq!(found.keys().cloned().collect::<BTreeSet<_>>(), wanted);
     assert!(found.values().all(|times| *times == 1), "a page is in the log twice");

@@ -233,6 +233,10 @@ impl Merger {
             {
                 continue;
             }
+            // The log of all partitions has the events that they learnt it from.
+            if matches!(event, Event::LearntElsewhere { .. }) {
+                continue;
+            }
             event.renumber(&mut numbers);
             if let Event::PageFetched(page) = &event
                 && page.changes.is_none()

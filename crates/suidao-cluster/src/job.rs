@@ -12,13 +12,14 @@ use suidao_live::fetch::render::{self, Renderer};
 use suidao_live::live::{self, FetchTask, NetworkWatch, ParsePool, agent, fold_digest, monotonic_now};
 use suidao_page::topic::Topic;
 use suidao_store::store::{ArchiveSettings, CrawlDirectory, StoreError, WarcArchive};
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::{channel, unbounded_channel};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::archive::{SharedArchive, is_bucket};
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
+use crate::learning::share;
 use crate::ownership::{Ownership, Report};
 use crate::session::Session;
 use crate::status::{self, ClusterStatus, End, WorkerStatus};
@@ -113,6 +114,10 @@ pub async fn work(
     };
     let ownership = tokio::spawn(ownership.run(reported));
     let writer = tokio::spawn(writer.run(waiting, notices));
+    // Room for one: an exchange that takes long delays the next.
+    let (sums, to_share) = channel(1);
+    let (to_learn, learnt) = unbounded_channel();
+    let sharing = tokio::spawn(share(shared.clone(), to_share, to_learn));
     let uploads = tokio::spawn(upload(files.clone(), session.id.clone()));
     let (done, finished) = unbounded_channel();
     let (network, checks) = NetworkWatch::new(config, fetcher.clone(), []);
@@ -134,6 +139,7 @@ pub async fn work(
         partitions: BTreeMap::new(),
         elsewhere: 0.0,
         last_page: monotonic_now(),
+        shared_at: monotonic_now(),
         in_flight: 0,
         open: true,
         end: None,
@@ -144,11 +150,12 @@ pub async fn work(
         reports,
         arrivals,
         own,
+        sums,
         done,
     };
     let worked = worker
         .run(
-            Inbox { orders: ordered, notices: noticed, arrivals: arrived, results: finished, checks },
+            Inbox { orders: ordered, notices: noticed, arrivals: arrived, learnt, results: finished, checks },
             &mut news,
             interrupt,
         )
@@ -164,6 +171,7 @@ pub async fn work(
     let patience = if session.is_alive() { ENDING } else { Duration::ZERO };
     let ended = tokio::time::timeout(patience, async { drop((writer.await, ownership.await)) }).await;
     uploads.abort();
+    sharing.abort();
     let uploaded = files.upload_finished(None).await;
     let last =
         WorkerStatus { session: session.id.clone(), published: u64::MAX, partitions: left, ..WorkerStatus::default() };

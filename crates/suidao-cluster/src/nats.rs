@@ -2,7 +2,7 @@
 //!
 //! | stream | subjects | keeps |
 //! |---|---|---|
-//! | `suidao-NAME-state` | `suidao.NAME.state.KEY` | the last value of each key: description, owners, leases, status |
+//! | `suidao-NAME-state` | `suidao.NAME.state.KEY` | the last value of each key: description, owners, leases, status, learnt sums |
 //! | `suidao-NAME-sessions` | `suidao.NAME.session.WORKER.ID` | a heartbeat of each worker, for [`SESSION`] |
 //! | `suidao-NAME-log` | `suidao.NAME.log.PARTITION` | the events of each partition since its last checkpoint |
 //! | `suidao-NAME-links` | `suidao.NAME.links.PARTITION` | links and seeds for a partition, until they are in its log |
@@ -257,8 +257,18 @@ impl Streams {
     /// Writes the value of a key, at any revision.
     pub async fn put(&self, key: &str, value: &impl Serialize) -> Result<(), ClusterError> {
         let payload = serde_json::to_vec(value).map_err(ClusterError::nats("encode a value"))?;
-        let stored = self.publish(self.subject("state", key), payload.into(), None, None).await;
+        self.put_bytes(key, payload.into()).await
+    }
+
+    /// As [`Streams::put`], in an encoding of the caller's.
+    pub async fn put_bytes(&self, key: &str, payload: Bytes) -> Result<(), ClusterError> {
+        let stored = self.publish(self.subject("state", key), payload, None, None).await;
         stored.map(drop).map_err(ClusterError::nats("store a value"))
+    }
+
+    /// The value of a key that [`Streams::put_bytes`] has written.
+    pub async fn read_bytes(&self, key: &str) -> Result<Option<Bytes>, ClusterError> {
+        Ok(self.last(&self.state, &self.subject("state", key)).await?.map(|(payload, _)| payload))
     }
 
     /// The last message of a subject and its sequence.

@@ -40,6 +40,7 @@ pub(crate) struct Owned {
     /// Sequence of the last delivery in the log.
     pub durable: u64,
     pub sent: u64,
+    pub learnt: u64,
     /// Leases of further pages that it has received.
     pub leases_received: u64,
     /// Whether it has returned unused pages since the last lease.
@@ -61,6 +62,7 @@ impl Owned {
             in_flight: (self.tickets + self.unwritten.len()) as u64,
             steps: self.steps,
             sent: self.sent,
+            learnt: self.learnt,
             links: self.durable,
             leases_received: self.leases_received,
             returned_pages: self.returned_pages,

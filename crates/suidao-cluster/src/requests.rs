@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use suidao_crawl::crawl::{MAX_WAIT_WITHOUT_PAGE, Next, SentLink, Ticket};
 use suidao_live::live::{FetchResult, JudgedResults, is_due, monotonic_now, warc_entry};
-use suidao_page::model::{Batch, Millis, Stop};
+use suidao_page::model::{Batch, Event, LearntSum, Millis, Stop};
 use suidao_store::store::WarcEntry;
 
 use crate::checkpoints::{LogPosition, Saved};
@@ -143,6 +143,16 @@ impl Worker<'_> {
         self.pages.1 += after.relevant - before.relevant;
         let response = fetched.map(|fetched| warc_entry(fetched, &batch));
         self.submit(taken.0, batch, response, true);
+    }
+
+    /// Lets a partition learn the sums over the others.
+    pub(crate) fn learn(&mut self, partition: u32, sums: &[LearntSum]) {
+        let Some(own) = self.partitions.get_mut(&partition).filter(|own| !own.leaving) else { return };
+        let batch = own.crawl.learn(sums, own.clock.now());
+        if let Some(Event::LearntElsewhere { sums }) = batch.events.first() {
+            own.learnt += sums.len() as u64;
+            self.submit(partition, batch, None, false);
+        }
     }
 
     pub(crate) fn receive(&mut self, arrived: Arrived) {

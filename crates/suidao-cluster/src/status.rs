@@ -30,6 +30,8 @@ pub struct PartitionStatus {
     pub steps: u64,
     /// Links sent to other partitions since then.
     pub sent: u64,
+    /// Sums learnt from other partitions since then.
+    pub learnt: u64,
     /// Sequence of the last delivery in its log.
     pub links: u64,
     /// Leases of further pages that it has received.
@@ -85,7 +87,7 @@ pub struct ClusterStatus {
 impl ClusterStatus {
     /// The last report about each partition: of a live worker, as a dead one may have lost its last pages; else the one
     /// with the most pages.
-    fn latest(&self) -> BTreeMap<u32, &PartitionStatus> {
+    pub(crate) fn latest(&self) -> BTreeMap<u32, &PartitionStatus> {
         let mut latest: BTreeMap<u32, (bool, &PartitionStatus)> = BTreeMap::new();
         for worker in self.workers.values() {
             for (partition, part) in &worker.partitions {

@@ -6,12 +6,14 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use suidao_live::live::{FetchResult, FetchTask, MonotonicClock, NetworkWatch, monotonic_now};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use suidao_page::model::LearntSum;
+use tokio::sync::mpsc::{Sender, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
 use crate::exchange::{Arrived, follow};
+use crate::learning::{OwnSums, SHARE_EVERY};
 use crate::owned::Owned;
 use crate::ownership::{Order, Report, Restored};
 use crate::session::Session;
@@ -40,6 +42,8 @@ pub(crate) struct Inbox {
     pub notices: UnboundedReceiver<Notice>,
     pub arrivals: UnboundedReceiver<Arrived>,
     pub results: UnboundedReceiver<(Taken, FetchResult)>,
+    /// What the other partitions have learnt, for a partition.
+    pub learnt: UnboundedReceiver<(u32, Vec<LearntSum>)>,
     /// Results of checks of the network.
     pub checks: UnboundedReceiver<bool>,
 }
@@ -61,6 +65,8 @@ pub(crate) struct Worker<'a> {
     /// The expected value of the best URL of the other workers.
     pub elsewhere: f32,
     pub last_page: Instant,
+    /// When it last sent `sums`.
+    pub shared_at: Instant,
     pub in_flight: usize,
     /// Requests may be sent.
     pub open: bool,
@@ -75,6 +81,8 @@ pub(crate) struct Worker<'a> {
     pub reports: UnboundedSender<Report>,
     pub arrivals: UnboundedSender<Arrived>,
     pub own: watch::Sender<BTreeMap<u32, PartitionStatus>>,
+    /// What its partitions have learnt, to be shared.
+    pub sums: Sender<OwnSums>,
     pub done: UnboundedSender<(Taken, FetchResult)>,
 }
 
@@ -91,6 +99,7 @@ impl Worker<'_> {
             let wake = self.send_requests();
             self.close_idle();
             self.give_up_pages();
+            self.share_learning();
             self.own.send_replace(self.partitions.iter().map(|(partition, own)| (*partition, own.status())).collect());
             let now = (self.partitions.len(), self.pages.0);
             if now.0 != last_news.0 {
@@ -114,6 +123,7 @@ impl Worker<'_> {
                     self.apply(judged);
                 }
                 Some(arrived) = inbox.arrivals.recv() => self.receive(arrived),
+                Some((partition, sums)) = inbox.learnt.recv() => self.learn(partition, &sums),
                 () = &mut interrupt, if self.open => self.close(),
                 () = tokio::time::sleep(wake) => slept = true,
             }
@@ -191,6 +201,7 @@ impl Worker<'_> {
             saved,
             durable: position.links,
             sent: 0,
+            learnt: 0,
             leases_received: 0,
             returned_pages: false,
             follower,
@@ -251,6 +262,25 @@ impl Worker<'_> {
             if !own.returned_pages && own.has_no_use_for_pages(now) {
                 own.returned_pages = true;
                 own.crawl.allow(0);
+            }
+        }
+    }
+
+    /// Publishes what the partitions have learnt, every few seconds. The answer is [`Inbox::learnt`].
+    fn share_learning(&mut self) {
+        let now = monotonic_now();
+        if now.duration_since(self.shared_at) < SHARE_EVERY {
+            return;
+        }
+        self.shared_at = now;
+        // Without a permit the last exchange is not done yet.
+        if let Ok(permit) = self.sums.try_reserve() {
+            let sums = |(partition, own): (&u32, &Owned)| {
+                own.crawl.learnt().map(|sums| (*partition, (own.crawl.progress().pages, sums)))
+            };
+            let sums: OwnSums = self.partitions.iter().filter_map(sums).collect();
+            if !sums.is_empty() {
+                permit.send(sums);
             }
         }
     }

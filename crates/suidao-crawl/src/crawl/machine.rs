@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::strategy::Strategy;
 use suidao_forum::forum::explore::ExploreStep;
 use suidao_page::model::{
-    Batch, Budget, CrawlUrl, Event, ForumMap, HostId, LinkState, Millis, RefreshStep, SkipReason, Stop, UrlId,
+    Batch, Budget, CrawlUrl, Event, ForumMap, HostId, LearntSum, LinkState, Millis, RefreshStep, SkipReason, Stop,
+    UrlId,
 };
 
 use super::counts::Progress;
@@ -107,6 +108,22 @@ impl Crawl {
             let numbered = self.decide(&mut events, time, |draft| offers::number_sent(draft, sent));
             let Some(id) = numbered else { continue };
             self.decide(&mut events, time, |draft| offers::queue_sent(draft, id, sent));
+        }
+        Batch { at: now, latency: None, events }
+    }
+
+    /// What the strategy has learnt here and other partitions can use; none if it shares nothing.
+    pub fn learnt(&self) -> Option<Vec<LearntSum>> {
+        self.state.strategy.learning()?.shared_sums()
+    }
+
+    /// Takes what the other partitions have learnt: sums over all of them. Those that have changed become an event.
+    pub fn learn(&mut self, elsewhere: &[LearntSum], now: Millis) -> Batch {
+        let mut events = Vec::new();
+        let changed = self.state.strategy.learning().map(|learning| learning.changed_elsewhere(elsewhere));
+        if let Some(sums) = changed.filter(|sums| !sums.is_empty()) {
+            let event = Event::LearntElsewhere { sums };
+            self.decide(&mut events, EventTime::without_request(now), |draft| draft.push(event));
         }
         Batch { at: now, latency: None, events }
     }

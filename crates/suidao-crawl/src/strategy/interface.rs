@@ -1,8 +1,8 @@
 //! What a strategy is given, and what it answers.
 
 use suidao_page::model::{
-    CrawlUrl, Event, ForumRole, LinkDecision, LinkScores, PathState, Priority, QueueEntry, QueueId, QueuePolicy,
-    Region, Relevance, TunnelBudget, UrlId,
+    CrawlUrl, Event, ForumRole, LearntSum, LinkDecision, LinkScores, PathState, Priority, QueueEntry, QueueId,
+    QueuePolicy, Region, Relevance, TunnelBudget, UrlId,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -104,6 +104,17 @@ pub trait Learning {
 
     /// Whether the restored pieces are complete for `urls` URLs.
     fn is_complete(&self, urls: usize) -> bool;
+
+    /// The sums of this partition of a distributed crawl that are about no single host, in order of first mention; none
+    /// if the partitions need not share what they learn.
+    fn shared_sums(&self) -> Option<Vec<LearntSum>> {
+        None
+    }
+
+    /// Of these sums over the other partitions, those that differ from the known ones ([`Event::LearntElsewhere`]).
+    fn changed_elsewhere(&self, _sums: &[LearntSum]) -> Vec<LearntSum> {
+        Vec::new()
+    }
 }
 
 /// The longest tunnel and the shortest path of two ways to a URL.

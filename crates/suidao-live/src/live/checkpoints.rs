@@ -21,7 +21,7 @@ const AT_END: u64 = 16;
 const HARVEST: u8 = b'H';
 
 /// Increase it when a part of the machine is stored differently: older checkpoints are then ignored.
-const LAYOUT: u32 = 10;
+const LAYOUT: u32 = 11;
 
 /// A digest of all settings that affect how events change the state. `own` names a strategy that is not the configured
 /// one.

@@ -429,6 +429,36 @@ pub enum Event {
     Rescored {
         pages: Vec<PageScore>,
     },
+    /// What the other partitions of a distributed crawl have learnt: the sums over them that have changed.
+    LearntElsewhere {
+        sums: Vec<LearntSum>,
+    },
+}
+
+/// A sum of a learning strategy that is about no single host.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LearntSum {
+    pub about: SumAbout,
+    /// Sum of the values, such as the rewards of documents.
+    pub value: f32,
+    /// Sum of their weights, such as their number.
+    pub weight: f32,
+}
+
+/// The pages that a [`LearntSum`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SumAbout {
+    /// All documents.
+    Documents,
+    /// Hosts discovered by the crawl.
+    DiscoveredHosts,
+    /// Pages of recommended sites.
+    Blogrolls,
+    /// Documents linked from this position in the tag tree ([`Link::dom_path`]).
+    Position(u32),
+    /// Documents under tags and categories of this word, by its hash.
+    Word(u64),
 }
 
 impl Event {

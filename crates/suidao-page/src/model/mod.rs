@@ -18,8 +18,8 @@ mod url;
 
 pub use chunked_vec::ChunkedVec;
 pub use event::{
-    Batch, Discovered, Event, Link, LinkState, PageProcessed, PageScore, RobotsRules, Stop, UrlOrigin, is_document,
-    relevance_label,
+    Batch, Discovered, Event, LearntSum, Link, LinkState, PageProcessed, PageScore, RobotsRules, Stop, SumAbout,
+    UrlOrigin, is_document, relevance_label,
 };
 pub use failure::{Failure, FailureKind};
 pub use forum::{

@@ -68,7 +68,7 @@ impl Event {
                 urls(sources, new);
                 all(links, new);
             }
-            Self::Rescored { pages: _ } => {}
+            Self::Rescored { pages: _ } | Self::LearntElsewhere { sums: _ } => {}
         }
     }
 }

@@ -163,6 +163,8 @@ impl State {
             }
             // `observe_refresh` and `WaitState::observe` handle them.
             Event::Refresh(_) | Event::Released { .. } => {}
+            // Only the strategy learns from it.
+            Event::LearntElsewhere { .. } => {}
             // The store has applied it to the pages, which come before it.
             Event::Rescored { .. } => {}
             Event::Trap(step) => self.apply_trap(step, time),

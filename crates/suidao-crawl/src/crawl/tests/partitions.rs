@@ -17,11 +17,15 @@ fn crawl(web: &BTreeMap<String, FetchOutcome>, strategy: &str, count: u32, kille
     let batch = machines[home].0.seed(&[seed], Millis(0));
     machines[home].1.push(batch);
     let (mut fetched, mut sent, mut idle) = (Vec::new(), 0, 0);
+    let mut elsewhere = vec![Vec::new(); count as usize];
     for turn in 0.. {
         if idle == count {
             break;
         }
         let (number, now) = (turn % count, Millis(u64::from(turn) * 1_000));
+        if number == 0 && count > 1 {
+            share(&mut machines, &mut elsewhere, now);
+        }
         let (machine, log) = &mut machines[number as usize];
         let batch = match machine.next(now) {
             Next::Fetch(ticket) => {
@@ -44,9 +48,12 @@ fn crawl(web: &BTreeMap<String, FetchOutcome>, strategy: &str, count: u32, kille
         log.push(batch);
         let is_killed = killed.contains(&number);
         if is_killed {
+            let learnt = machine.learnt();
             *machine = fresh(number);
             log.iter().for_each(|batch| machine.restore(batch));
             assert_eq!(machine.take_leaving(log.last().unwrap()), [], "they were sent before the batch was written");
+            assert_eq!(machine.learnt(), learnt);
+            assert_eq!(machine.learn(&elsewhere[number as usize], now).events, [], "it is in the log");
         }
         for _ in 0..=usize::from(is_killed) {
             for link in &leaving {
@@ -57,6 +64,24 @@ fn crawl(web: &BTreeMap<String, FetchOutcome>, strategy: &str, count: u32, kille
     }
     fetched.sort();
     (fetched, sent)
+}
+
+/// Lets each machine learn the sums of the others; `elsewhere` has those that it knows then.
+fn share(machines: &mut [(Crawl, Vec<Batch>)], elsewhere: &mut [Vec<LearntSum>], now: Millis) {
+    let learnt: Vec<Vec<LearntSum>> = machines.iter().map(|(crawl, _)| crawl.learnt().unwrap_or_default()).collect();
+    for (number, (crawl, log)) in machines.iter_mut().enumerate() {
+        let mut sums: Vec<LearntSum> = Vec::new();
+        for sum in learnt.iter().enumerate().filter(|(other, _)| *other != number).flat_map(|(_, learnt)| learnt) {
+            match sums.iter_mut().find(|known| known.about == sum.about) {
+                Some(known) => (known.value, known.weight) = (known.value + sum.value, known.weight + sum.weight),
+                None => sums.push(*sum),
+            }
+        }
+        let batch = crawl.learn(&sums, now);
+        assert_eq!(crawl.learn(&sums, now).events, [], "they are known");
+        elsewhere[number] = sums;
+        log.push(batch);
+    }
 }
 
 /// 20 hosts with 5 pages each, whose links go round.

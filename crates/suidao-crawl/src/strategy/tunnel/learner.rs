@@ -1,6 +1,7 @@
 //! What `tunnel` has learnt, and the scores of URLs that follow from it.
 
 mod pieces;
+mod shared;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::kind;
 use super::settings::TunnelSettings;
 use super::sums::{
-    BlockYield, DiscoveredHosts, HostYield, ListingSeries, Members, Template, WeightedSum, Yield, YieldTable,
+    BlockYield, HostYield, ListingSeries, Members, SharedSum, Template, WeightedSum, YieldTable, promise_of_hosts,
 };
 use suidao_page::model::{
     ChunkedVec, CrawlUrl, Digest, Event, Link, LinkDecision, PageProcessed, Region, Relevance, UrlId,
@@ -72,17 +73,17 @@ pub(super) struct Learner {
     series_table: YieldTable<SeriesKey, ListingSeries>,
     templates: YieldTable<u64, Template>,
     blocks: YieldTable<BlockKey, BlockYield>,
-    all: Yield,
+    all: SharedSum,
     /// By position in the tag tree, across hosts: themes are shared.
-    positions: YieldTable<u32, Yield>,
+    positions: YieldTable<u32, SharedSum>,
     /// Documents under tags and categories by their word, across hosts.
-    words: YieldTable<u64, WeightedSum>,
+    words: YieldTable<u64, SharedSum>,
     /// Body digests of fetched documents: a repeated body has value 0.
     bodies: FxHashSet<Digest>,
     /// Hosts discovered by the crawl, with the values of their first documents.
-    discovered_hosts: DiscoveredHosts,
+    discovered_hosts: SharedSum,
     /// Pages of recommended sites, and whether they opened a host.
-    blogrolls: WeightedSum,
+    blogrolls: SharedSum,
 }
 
 impl Learner {
@@ -95,12 +96,12 @@ impl Learner {
             series_table: YieldTable::default(),
             templates: YieldTable::default(),
             blocks: YieldTable::default(),
-            all: Yield::default(),
+            all: SharedSum::default(),
             positions: YieldTable::default(),
             words: YieldTable::default(),
             bodies: FxHashSet::default(),
-            discovered_hosts: DiscoveredHosts::default(),
-            blogrolls: WeightedSum::default(),
+            discovered_hosts: SharedSum::default(),
+            blogrolls: SharedSum::default(),
         }
     }
 
@@ -152,6 +153,7 @@ impl Learner {
                 }
             }
             Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => self.get_mut(*id).gone = true,
+            Event::LearntElsewhere { sums } => self.learn_elsewhere(sums),
             _ => {}
         }
     }
@@ -191,11 +193,11 @@ impl Learner {
         let kappa = if host.seeded {
             self.settings.explore_seeds
         } else {
-            self.settings.explore_found * self.discovered_hosts.promise()
+            self.settings.explore_found * promise_of_hosts(self.discovered_hosts.total())
         };
         let exploration = kappa / (host.pages as f32 + 1.0).sqrt();
         let own = match known.kind {
-            UrlKind::Blogroll => self.settings.links_page * self.blogrolls.mean(1.0, BLOGROLL_PRIOR),
+            UrlKind::Blogroll => self.settings.links_page * self.blogrolls.total().mean(1.0, BLOGROLL_PRIOR),
             _ if self.leads_to_listing(known) => self.settings.listing * self.value(known),
             _ => self.document(known),
         };
@@ -234,22 +236,22 @@ impl Learner {
 
     /// What is known of the word of a listing.
     fn word(&self, series: &ListingSeries) -> WeightedSum {
-        series.word.map_or_else(WeightedSum::default, |number| self.words[number as usize])
+        series.word.map_or_else(WeightedSum::default, |number| self.words[number as usize].total())
     }
 
     /// Adds a document's value to the word of a listing.
     fn teach_word(&mut self, word: Option<u32>, reward: f32) {
         if let Some(number) = word {
-            self.words[number as usize].add(reward);
+            self.words[number as usize].own.add(reward, 1.0);
         }
     }
 
     fn document(&self, known: &Known) -> f32 {
-        let usual = self.all.ratio(1.0).powf(USUAL);
+        let usual = self.all.total().ratio(1.0).powf(USUAL);
         let template = self.templates[known.template as usize].documents.ratio(usual);
         let ratio = |&block: &u32| {
             let block = &self.blocks[block as usize];
-            let position = self.positions[block.path as usize].ratio(usual) / usual;
+            let position = self.positions[block.path as usize].total().ratio(usual) / usual;
             block.documents.ratio(template * position.sqrt())
         };
         let blocks = known.blocks.iter().filter(|&&block| block != NONE);
@@ -264,7 +266,7 @@ impl Learner {
         let series = (host, form.series as u32);
         if form.kind.is_listing() {
             let word = (form.kind == UrlKind::Tag).then(|| kind::tag_word(url)).flatten();
-            let word = word.map(|word| self.words.of(word, WeightedSum::default));
+            let word = word.map(|word| self.words.of(word, SharedSum::default));
             let record = self.series(series);
             record.members.add(id);
             record.word = word.or(record.word);
@@ -300,7 +302,7 @@ impl Learner {
             self.account(settled.id, reward, risen);
             let record = &mut self.hosts[host];
             if !record.seeded {
-                self.discovered_hosts.record_document(record, reward);
+                record.record_document(reward, &mut self.discovered_hosts.own);
             }
         }
         let mut opened = 0;
@@ -333,7 +335,7 @@ impl Learner {
         }
         self.templates[template as usize].fetch(settled.listing, opened >= LINKS_PAGE);
         if kind == UrlKind::Blogroll {
-            self.blogrolls.add(if opened > 0 { 1.0 } else { 0.0 });
+            self.blogrolls.own.add(if opened > 0 { 1.0 } else { 0.0 }, 1.0);
         }
     }
 
@@ -351,12 +353,12 @@ impl Learner {
     fn account(&mut self, id: UrlId, reward: f32, risen: &mut Vec<UrlId>) {
         let &Known { prior, template, blocks, .. } = self.get(id);
         let expected = prior.min(1.0);
-        self.all.add(reward, expected);
+        self.all.own.add(reward, expected);
         self.templates[template as usize].documents.add(reward, expected);
         for number in blocks.into_iter().filter(|&block| block != NONE) {
             let block = &mut self.blocks[number as usize];
             block.documents.add(reward, expected);
-            self.positions[block.path as usize].add(reward, expected);
+            self.positions[block.path as usize].own.add(reward, expected);
             let series = block.listing.map(|(series, template)| {
                 self.templates[template as usize].hub(reward);
                 let record = &mut self.series_table[series as usize];
@@ -397,12 +399,12 @@ impl Learner {
 
     /// Adds the target of a link to its block: of a listing with its later pages, or of the documents of a template.
     fn join(&mut self, link: &Link, listing: bool, series: SeriesKey, template: u32) {
-        let path = self.positions.of(link.dom_path, Yield::default);
+        let path = self.positions.of(link.dom_path, SharedSum::default);
         let series = listing.then(|| self.series_table.of(series, ListingSeries::default));
         let new = || BlockYield {
             path,
             listing: series.map(|series| (series, template)),
-            documents: Yield::default(),
+            documents: WeightedSum::default(),
             members: Members::default(),
         };
         let source = series.unwrap_or(template);

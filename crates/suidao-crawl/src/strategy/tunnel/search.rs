@@ -1,7 +1,7 @@
 //! `tunnel` as a strategy: the prior of each link; the learner has the score.
 
 use suidao_page::model::{
-    CrawlUrl, Event, LinkDecision, PathState, Priority, QueueEntry, QueueId, Relevance, TunnelBudget, UrlId,
+    CrawlUrl, Event, LearntSum, LinkDecision, PathState, Priority, QueueEntry, QueueId, Relevance, TunnelBudget, UrlId,
 };
 
 use super::learner::Learner;
@@ -84,6 +84,14 @@ impl Learning for TunnelSearch {
 
     fn is_complete(&self, urls: usize) -> bool {
         self.learner.is_complete(urls)
+    }
+
+    fn shared_sums(&self) -> Option<Vec<LearntSum>> {
+        Some(self.learner.shared_sums())
+    }
+
+    fn changed_elsewhere(&self, sums: &[LearntSum]) -> Vec<LearntSum> {
+        self.learner.changed_elsewhere(sums)
     }
 }
 

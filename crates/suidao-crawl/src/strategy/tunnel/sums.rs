@@ -20,41 +20,43 @@ const WORD_COUNTS: f32 = 4.0;
 /// Prior value of a listing's links.
 const HUB_PRIOR: f32 = 0.1;
 
-/// Observed and expected value of a set of documents.
-#[derive(Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Yield {
-    observed: f32,
-    expected: f32,
-}
-
-impl Yield {
-    /// Observed over expected, shrunk towards `prior`.
-    pub fn ratio(self, prior: f32) -> f32 {
-        (self.observed + PRIOR * prior) / (self.expected + PRIOR)
-    }
-
-    pub fn add(&mut self, observed: f32, expected: f32) {
-        self.observed += observed;
-        self.expected += expected;
-    }
-}
-
-/// A count and a sum of values.
-#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+/// A sum of values and a sum of their weights: rewards and their number, or rewards and what was expected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct WeightedSum {
-    reward: f32,
-    count: f32,
+    pub value: f32,
+    pub weight: f32,
 }
 
 impl WeightedSum {
-    pub fn add(&mut self, reward: f32) {
-        self.reward += reward;
-        self.count += 1.0;
+    pub fn add(&mut self, value: f32, weight: f32) {
+        self.value += value;
+        self.weight += weight;
     }
 
-    /// The mean, with `prior` weighted as `counts` items.
-    pub fn mean(self, prior: f32, counts: f32) -> f32 {
-        (self.reward + counts * prior) / (self.count + counts)
+    /// The quotient, with `prior` weighted as `weight`.
+    pub fn mean(self, prior: f32, weight: f32) -> f32 {
+        (self.value + weight * prior) / (self.weight + weight)
+    }
+
+    /// Observed over expected value of a set of documents, shrunk towards `prior`.
+    pub fn ratio(self, prior: f32) -> f32 {
+        self.mean(prior, PRIOR)
+    }
+}
+
+/// A sum that is about no single host, so in a distributed crawl each partition adds that of the others. They arrive in
+/// events, so a restart restores them.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct SharedSum {
+    pub own: WeightedSum,
+    pub elsewhere: WeightedSum,
+}
+
+impl SharedSum {
+    pub fn total(self) -> WeightedSum {
+        let mut total = self.own;
+        total.add(self.elsewhere.value, self.elsewhere.weight);
+        total
     }
 }
 
@@ -77,7 +79,7 @@ impl Members {
 
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Template {
-    pub documents: Yield,
+    pub documents: WeightedSum,
     fetched: u32,
     listings: u32,
     /// The documents that the links of its listings led to.
@@ -94,7 +96,7 @@ impl Template {
     }
 
     pub fn hub(&mut self, reward: f32) {
-        self.hub.add(reward);
+        self.hub.add(reward, 1.0);
     }
 
     /// Whether its pages proved to be listings regardless of their URLs.
@@ -119,7 +121,7 @@ pub(super) struct BlockYield {
     pub path: u32,
     /// The listing, and the template of its pages.
     pub listing: Option<(u32, u32)>,
-    pub documents: Yield,
+    pub documents: WeightedSum,
     pub members: Members,
 }
 
@@ -138,11 +140,11 @@ pub(super) struct ListingSeries {
 
 impl ListingSeries {
     pub fn brought(&mut self, reward: f32) {
-        self.out.add(reward);
+        self.out.add(reward, 1.0);
     }
 
     pub fn vote(&mut self, reward: f32) {
-        self.own.add(reward);
+        self.own.add(reward, 1.0);
     }
 
     pub fn promise(&self) -> f32 {
@@ -182,28 +184,21 @@ const HOSTS_PRIOR: f32 = 5.0;
 /// Documents in the first look at a host.
 const LOOK: u8 = 3;
 
-/// Results of the first looks at discovered hosts.
-#[derive(Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct DiscoveredHosts {
-    best: f32,
-    count: f32,
-}
-
-impl DiscoveredHosts {
-    /// Records a fetched document of a host.
-    pub fn record_document(&mut self, host: &mut HostYield, reward: f32) {
-        if host.documents < LOOK {
-            self.count += f32::from(u8::from(host.documents == 0));
-            self.best += (reward - host.best).max(0.0);
-            host.best = host.best.max(reward);
-            host.documents += 1;
+impl HostYield {
+    /// Adds a fetched document of a discovered host to `hosts`: the best values of the first documents of each.
+    pub fn record_document(&mut self, reward: f32, hosts: &mut WeightedSum) {
+        if self.documents < LOOK {
+            hosts.add((reward - self.best).max(0.0), f32::from(u8::from(self.documents == 0)));
+            self.best = self.best.max(reward);
+            self.documents += 1;
         }
     }
+}
 
-    /// 1 without evidence or if half of the hosts are valuable; lower if few are.
-    pub fn promise(self) -> f32 {
-        (2.0 * (self.best + 0.5 * HOSTS_PRIOR) / (self.count + HOSTS_PRIOR)).min(1.0).powi(2)
-    }
+/// What the first documents of discovered hosts promise: 1 without evidence or if half of the hosts are valuable; lower
+/// if few are.
+pub(super) fn promise_of_hosts(hosts: WeightedSum) -> f32 {
+    (2.0 * hosts.mean(0.5, HOSTS_PRIOR)).min(1.0).powi(2)
 }
 
 /// Records by number, in order of first mention, and the numbers by key.
@@ -223,7 +218,14 @@ impl<K, T> Default for YieldTable<K, T> {
     }
 }
 
-impl<K: Hash + Eq, T> YieldTable<K, T> {
+impl<K: Hash + Eq + Copy, T> YieldTable<K, T> {
+    /// Keys and records, in order of their numbers.
+    pub fn in_order(&self) -> impl Iterator<Item = (K, &T)> {
+        let mut keys: Vec<(u32, K)> = self.numbers.iter().map(|(key, number)| (*number, *key)).collect();
+        keys.sort_unstable_by_key(|(number, _)| *number);
+        keys.into_iter().map(|(number, key)| (key, &self.records[number as usize]))
+    }
+
     pub fn len(&self) -> usize {
         self.records.len()
     }
@@ -261,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_ratio_starts_at_its_prior_and_ends_at_what_was_seen() {
-        let mut documents = Yield::default();
+        let mut documents = WeightedSum::default();
         assert!((documents.ratio(0.7) - 0.7).abs() < 1e-6);
         for _ in 0..1000 {
             documents.add(0.1, 0.5);
@@ -276,7 +278,7 @@ mod tests {
         series.be_promised(0.6);
         series.be_promised(0.2);
         assert!((series.value(word) - 0.6).abs() < 1e-6);
-        (0..300).for_each(|_| word.add(0.1));
+        (0..300).for_each(|_| word.add(0.1, 1.0));
         assert!((series.value(word) - 0.1).abs() < 0.01);
         (0..300).for_each(|_| series.vote(0.9));
         assert!((series.value(word) - 0.9).abs() < 0.01);
@@ -298,20 +300,20 @@ mod tests {
 
     #[test]
     fn discovered_hosts_promise_less_where_few_have_relevant_pages() {
-        let mut discovered_hosts = DiscoveredHosts::default();
-        assert!((discovered_hosts.promise() - 1.0).abs() < 1e-6);
-        let mut generous = discovered_hosts;
+        let mut poor = WeightedSum::default();
+        assert!((promise_of_hosts(poor) - 1.0).abs() < 1e-6);
+        let mut generous = poor;
         for _ in 0..50 {
-            discovered_hosts.record_document(&mut HostYield::default(), 0.02);
+            HostYield::default().record_document(0.02, &mut poor);
             let mut host = HostYield::default();
-            [0.0, 0.9, 0.1].into_iter().for_each(|reward| generous.record_document(&mut host, reward));
+            [0.0, 0.9, 0.1].into_iter().for_each(|reward| host.record_document(reward, &mut generous));
         }
-        assert!(discovered_hosts.promise() < 0.05 && generous.promise() > 0.99);
+        assert!(promise_of_hosts(poor) < 0.05 && promise_of_hosts(generous) > 0.99);
         let mut known = HostYield::default();
-        (0..3).for_each(|_| discovered_hosts.record_document(&mut known, 0.0));
-        let before = discovered_hosts.promise();
-        discovered_hosts.record_document(&mut known, 1.0);
-        assert!((discovered_hosts.promise() - before).abs() < 1e-6, "the first look is over");
+        (0..3).for_each(|_| known.record_document(0.0, &mut poor));
+        let before = poor;
+        known.record_document(1.0, &mut poor);
+        assert_eq!(poor, before, "the first look is over");
     }
 
     #[test]

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::sums::{
-    BlockYield, DiscoveredHosts, HostYield, ListingSeries, Template, WeightedSum, Yield, YieldTable,
-};
+use super::super::sums::{BlockYield, HostYield, ListingSeries, SharedSum, Template, YieldTable};
 use super::{BlockKey, Known, Learner, NONE, SeriesKey};
 use suidao_page::model::Digest;
 
@@ -26,11 +24,11 @@ struct Sums<'a> {
     series_table: Cow<'a, YieldTable<SeriesKey, ListingSeries>>,
     templates: Cow<'a, YieldTable<u64, Template>>,
     blocks: Cow<'a, YieldTable<BlockKey, BlockYield>>,
-    positions: Cow<'a, YieldTable<u32, Yield>>,
-    words: Cow<'a, YieldTable<u64, WeightedSum>>,
-    all: Yield,
-    discovered_hosts: DiscoveredHosts,
-    blogrolls: WeightedSum,
+    positions: Cow<'a, YieldTable<u32, SharedSum>>,
+    words: Cow<'a, YieldTable<u64, SharedSum>>,
+    all: SharedSum,
+    discovered_hosts: SharedSum,
+    blogrolls: SharedSum,
 }
 
 /// URLs or bodies per piece: some MB.
