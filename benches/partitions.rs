@@ -136,7 +136,6 @@ fn share(parts: &mut [Part], now: Millis) -> usize {
     }
     let learn = |(number, part): (u32, &mut Part)| {
         let batch = part.crawl.learn(&learning.elsewhere(number), now);
-        note(part, &batch);
         let sums = |event: &Event| if let Event::LearntElsewhere { sums } = event { sums.len() } else { 0 };
         batch.events.iter().map(sums).sum::<usize>()
     };

@@ -12,7 +12,6 @@ use suidao::cluster::{
 };
 use suidao::config;
 use suidao::html::{count, thousands};
-use suidao::model::Stop;
 use suidao::status::serve_cluster;
 use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
@@ -299,9 +298,8 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     Ok(match report.end {
         None => Exit::Interrupted,
-        Some(End::Stopped) => Exit::Done,
-        Some(End::Done(Stop::RequestLimit | Stop::OnlyUnreachable)) => Exit::Incomplete,
-        Some(End::Done(_)) => Exit::Done,
+        // Also if hosts were unreachable: a service would start it again and again.
+        Some(End::Stopped | End::Done(_)) => Exit::Done,
     })
 }
 
@@ -362,7 +360,7 @@ fn describe_status(status: &ClusterStatus) -> String {
         thousands(total.in_flight),
     );
     if status.end.is_none() {
-        text += &format!(", {} links to deliver", thousands(status.waiting_links));
+        text += &format!(", {} messages with links to deliver", thousands(status.waiting_links));
     }
     for (name, worker) in &status.workers {
         let sum = |count: fn(&PartitionStatus) -> u64| thousands(worker.partitions.values().map(count).sum());

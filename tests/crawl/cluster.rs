@@ -120,8 +120,8 @@ impl Cluster {
         }
     }
 
-    /// Collects the crawl and checks what was collected; returns the number of requests for each page of it.
-    pub fn collected(&self, name: &str) -> BTreeMap<String, usize> {
+    /// Collects the crawl and checks what was collected; returns its pages, each of which is in the log once.
+    pub fn collected(&self, name: &str) -> BTreeSet<String> {
         let out = self.stage.path(&format!("{name}-collected"));
         let mut command = self.command(&["cluster", "collect", name]);
         command.arg("-o").arg(&out);
@@ -139,7 +139,9 @@ impl Cluster {
         let documents = export(&out, &self.stage.path(&format!("{name}.jsonl")));
         let urls: BTreeSet<&str> = documents.iter().map(|document| document["url"].as_str().unwrap()).collect();
         assert_eq!(urls.len(), documents.len(), "no page is exported twice");
-        pages(&out).into_iter().map(|(url, times)| (url.to_string(), times)).collect()
+        let fetched = pages(&out);
+        assert!(fetched.values().all(|times| *times == 1), "a page is in the log twice");
+        fetched.keys().map(ToString::to_string).collect()
     }
 
     /// The pages that one process fetches.
@@ -181,9 +183,7 @@ fn three_workers_find_the_pages_of_one_process_although_one_is_killed() {
     let status = cluster.status("all");
     let parts = status["workers"]["w1"]["partitions"].as_object().unwrap();
     assert!(parts.values().any(|part| part["learnt"].as_u64().unwrap() > 0), "nothing was learnt elsewhere: {status}");
-    let found = cluster.collected("all");
-    assert_eq!(found.keys().cloned().collect::<BTreeSet<_>>(), wanted);
-    assert!(found.values().all(|times| *times == 1), "a page is in the log twice");
+    assert_eq!(cluster.collected("all"), wanted);
     let mut requests: BTreeMap<String, usize> = BTreeMap::new();
     let log = cluster.stage.server.log();
     for request in log.iter().filter(|request| !request.path.ends_with("robots.txt")) {
@@ -224,7 +224,7 @@ fn a_stopped_worker_is_replaced_and_works_on_as_a_new_member() {
     paused.signal("CONT");
     other.end().expect(0);
     paused.end().expect(0);
-    assert_eq!(cluster.collected("pause").into_keys().collect::<BTreeSet<_>>(), wanted);
+    assert_eq!(cluster.collected("pause"), wanted);
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn workers_wait_for_a_server_that_is_started_again() {
     for worker in workers {
         worker.end().expect(0);
     }
-    assert_eq!(cluster.collected("server").into_keys().collect::<BTreeSet<_>>(), wanted);
+    assert_eq!(cluster.collected("server"), wanted);
 }
 
 #[test]
@@ -290,6 +290,15 @@ fn stop_add_and_delete() {
     fails(cluster.command(&["cluster", "add", "x", "not a url"]), "not a URL");
     run(cluster.command(&["cluster", "delete", "x"])).expect(0);
     fails(cluster.command(&["cluster", "status", "x"]), "no crawl named x");
+    // A worker does not join another crawl of the same name, nor wait for one.
+    cluster.create("y", &[]);
+    let worker = cluster.worker("y", "w");
+    cluster.until("y", 5);
+    run(cluster.command(&["cluster", "delete", "y"])).expect(0);
+    cluster.create("y", &["--archive", cluster.stage.path("other").to_str().unwrap()]);
+    let ended = worker.end();
+    assert!(ended.code() == 2 && ended.err.contains("the crawl y was deleted from the server"), "{}", ended.err);
+    assert_eq!(fetched(&cluster.status("y")), 0);
 }
 
 #[test]
@@ -309,6 +318,7 @@ fn bad_input_creates_nothing() {
     fails(create("Has Space", &[]), "cannot name a crawl");
     fails(create("n", &["--partitions", "0"]), "0 partitions");
     fails(create("n", &["--partitions", "65537"]), "65537 partitions");
+    fails(create("n", &["--max-requests", "9"]), "no limit of requests");
     fails(create("n", &["-m", "missing.toml"]), "missing.toml");
     let closed = format!("nats://user:secret@127.0.0.1:{}", unused_port());
     let err = run(create("n", &["--nats", &closed])).expect(2).err;

@@ -100,6 +100,8 @@ fn eight_readers_beside_a_crawl_that_is_killed_twice() {
                             last = pages;
                         }
                         rounds += 1;
+                        // So that the crawl gets its share of the processor.
+                        std::thread::sleep(Duration::from_millis(100));
                     }
                     println!("{}: {rounds} rounds, {last} pages at last", reader.name);
                 })

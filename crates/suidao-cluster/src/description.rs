@@ -67,6 +67,9 @@ impl NewCrawl {
         if !(1..=MOST).contains(&self.partitions) {
             return Err(ClusterError::Partitions(self.partitions));
         }
+        if self.config.limits.requests.is_some() {
+            return Err(ClusterError::RequestLimit);
+        }
         let description = Description {
             version: VERSION.to_owned(),
             partitions: self.partitions,

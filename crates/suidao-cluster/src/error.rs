@@ -37,6 +37,10 @@ pub enum ClusterError {
     Replicas(usize),
     #[error("there is no crawl named {0} on this server; create it first (`suidao cluster create {0} ...`)")]
     Missing(String),
+    #[error("the crawl {0} was deleted from the server")]
+    Deleted(String),
+    #[error("a distributed crawl has no limit of requests; use --max-pages or --stop-when")]
+    RequestLimit,
     #[error("the crawl {name} was created by suidao {found}, this is {own}; use the same version on all machines")]
     OtherVersion { name: String, found: String, own: &'static str },
     #[error("a worker named {0} already works for this crawl; give this one another name (--worker)")]

@@ -16,6 +16,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::error::ClusterError;
 use crate::nats::Streams;
+use crate::packed::{pack, unpack};
 
 /// Links or seeds for one partition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,18 +39,6 @@ const IN_FLIGHT: usize = 64;
 
 /// After this time without a delivery, the server is asked for the last one.
 const QUIET: Duration = Duration::from_secs(5);
-
-impl Delivery {
-    fn encode(&self) -> Result<bytes::Bytes, String> {
-        let plain = postcard::to_stdvec(self).map_err(|error| error.to_string())?;
-        zstd::bulk::compress(&plain, 1).map(Into::into).map_err(|error| error.to_string())
-    }
-
-    fn decode(packed: &[u8]) -> Result<Self, String> {
-        let plain = zstd::decode_all(packed).map_err(|error| error.to_string())?;
-        postcard::from_bytes(&plain).map_err(|error| error.to_string())
-    }
-}
 
 /// Groups seeds by partition, in order.
 pub(crate) fn group_seeds(seeds: &[CrawlUrl], partitions: u32) -> Vec<(u32, Delivery)> {
@@ -81,7 +70,7 @@ pub(crate) async fn send(streams: &Streams, deliveries: &[(u32, Delivery)], id: 
     for portion in numbered.chunks(IN_FLIGHT) {
         try_join_all(portion.iter().map(async |(number, (partition, delivery))| {
             let subject = streams.subject("links", partition);
-            let stored = streams.publish(subject, delivery.encode()?, Some(&format!("{id}-{number}")), None).await;
+            let stored = streams.publish(subject, pack(delivery)?, Some(&format!("{id}-{number}")), None).await;
             stored.map_err(|failure| failure.to_string())
         }))
         .await?;
@@ -115,7 +104,7 @@ pub(crate) async fn follow(
                 Err(_) => continue,
             };
             let sequence = message.info().map_err(ClusterError::nats(DOING))?.stream_sequence;
-            let delivery = Delivery::decode(&message.payload).map_err(|error| ClusterError::Damaged {
+            let delivery = unpack(&message.payload).map_err(|error| ClusterError::Damaged {
                 name: streams.name.clone(),
                 what: format!("links for partition {partition}: {error}"),
             })?;

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use crate::archive::{SharedArchive, is_bucket};
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
-use crate::learning::share;
+use crate::learning::Exchange;
 use crate::ownership::{Ownership, Report};
 use crate::session::Session;
 use crate::status::{self, ClusterStatus, End, WorkerStatus};
@@ -72,7 +72,7 @@ pub async fn work(
     let fetcher = Fetcher::new(&config.fetch)?.with_ports(&config.scope.allow_ports);
     render::check(&config.render)?;
     fetcher.check_proxy().await?;
-    if status::end(shared).await? == Some(End::Stopped) {
+    if status::end(shared).await?.0 == Some(End::Stopped) {
         status::reopen(shared, live::now()).await?;
     }
     let session = Session::begin(&shared.streams, &job.nats, &job.name).await?;
@@ -114,10 +114,10 @@ pub async fn work(
     };
     let ownership = tokio::spawn(ownership.run(reported));
     let writer = tokio::spawn(writer.run(waiting, notices));
-    // Room for one: an exchange that takes long delays the next.
+    // Room for one: an exchange that takes long delays the next, and its results use little memory.
     let (sums, to_share) = channel(1);
-    let (to_learn, learnt) = unbounded_channel();
-    let sharing = tokio::spawn(share(shared.clone(), to_share, to_learn));
+    let (to_learn, learnt) = channel(1);
+    let sharing = tokio::spawn(Exchange::new(shared.clone()).run(to_share, to_learn));
     let uploads = tokio::spawn(upload(files.clone(), session.id.clone()));
     let (done, finished) = unbounded_channel();
     let (network, checks) = NetworkWatch::new(config, fetcher.clone(), []);
@@ -139,6 +139,7 @@ pub async fn work(
         partitions: BTreeMap::new(),
         elsewhere: 0.0,
         last_page: monotonic_now(),
+        shares_learning: shared.machine(&job.topic, config, 0).learnt().is_some(),
         shared_at: monotonic_now(),
         in_flight: 0,
         open: true,

@@ -1,31 +1,31 @@
-//! What the partitions learn, shared. Each publishes the sums of its strategy that are about no single host; only its
-//! owner writes them. Every few seconds each partition learns the sums over the others. What it learns is an event of
-//! its log, so a restored partition scores as before.
+//! What the partitions learn, shared. The owner of each publishes the sums of its strategy that are about no single host.
+//! Every few seconds each partition learns the sums over the others. What it learns is an event of its log, so a
+//! restored partition scores as before. A worker that was replaced may publish once more; the next owner overwrites it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use suidao_page::model::{LearntSum, SumAbout};
-use tokio::sync::mpsc::{Receiver, UnboundedSender};
+use tokio::sync::mpsc::{Receiver, Sender};
 
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
-use crate::nats::Streams;
+use crate::nats::HEADERS;
+use crate::packed::{pack, unpack};
 use crate::status;
 
 /// Time between two exchanges.
 pub(crate) const SHARE_EVERY: Duration = Duration::from_secs(3);
-/// Maximum number of sums that a partition publishes, those with the greatest weights: half a megabyte.
-const MAX_SUMS: usize = 30_000;
 /// Maximum number of partitions read per exchange, and at a time.
 const MAX_READS: usize = 256;
 const READS_AT_A_TIME: usize = 16;
 
 /// The sums that a partition has published.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Published {
+struct Published {
     /// Pages that it had fetched.
     pages: u64,
     sums: Vec<LearntSum>,
@@ -68,74 +68,105 @@ impl SharedLearning {
     }
 }
 
-/// The sums of a worker's own partitions, with their numbers of pages.
-pub(crate) type OwnSums = BTreeMap<u32, (u64, Vec<LearntSum>)>;
+/// A worker's own partitions: their pages and sums, if they have changed.
+pub(crate) type OwnSums = BTreeMap<u32, Option<(u64, Vec<LearntSum>)>>;
 
-/// Exchanges sums whenever the worker sends its own, until it has ended.
-pub(crate) async fn share(
+/// The exchange of a worker's sums for those of the others.
+pub(crate) struct Exchange {
     shared: SharedCrawl,
-    mut own: Receiver<OwnSums>,
-    learnt: UnboundedSender<(u32, Vec<LearntSum>)>,
-) {
-    let mut learning = SharedLearning::default();
-    while let Some(own) = own.recv().await {
-        let partitions: Vec<u32> = own.keys().copied().collect();
-        // What is not exchanged now is the next time.
-        if let Err(error) = exchange(&shared, &mut learning, own).await {
-            tracing::debug!("{error}");
+    learning: SharedLearning,
+    unpublished: BTreeMap<u32, Published>,
+    /// The partition read last: the next exchange begins behind it.
+    last_read: u32,
+}
+
+impl Exchange {
+    pub fn new(shared: SharedCrawl) -> Self {
+        Self { shared, learning: SharedLearning::default(), unpublished: BTreeMap::new(), last_read: 0 }
+    }
+
+    /// Exchanges sums whenever the worker sends its own, until it has ended.
+    pub async fn run(mut self, mut own: Receiver<OwnSums>, learnt: Sender<(u32, Vec<LearntSum>)>) {
+        while let Some(own) = own.recv().await {
+            let partitions: Vec<u32> = own.keys().copied().collect();
+            match self.exchange(own).await {
+                Ok(true) => {}
+                // Sums over some of the others would be lower than those learnt before a restart.
+                Ok(false) => continue,
+                Err(error) => {
+                    tracing::debug!("{error}");
+                    continue;
+                }
+            }
+            for partition in partitions {
+                if learnt.send((partition, self.learning.elsewhere(partition))).await.is_err() {
+                    return;
+                }
+            }
         }
-        for partition in partitions {
-            // The receiver is gone only if the worker has ended.
-            let _ = learnt.send((partition, learning.elsewhere(partition)));
+    }
+
+    /// Returns whether the sums of all other partitions are here.
+    async fn exchange(&mut self, own: OwnSums) -> Result<bool, ClusterError> {
+        self.unpublished.retain(|partition, _| own.contains_key(partition));
+        let status = status::status(&self.shared).await?;
+        let elsewhere = status.latest().into_iter().filter(|(partition, _)| !own.contains_key(partition));
+        let elsewhere: Vec<(u32, u64)> = elsewhere.map(|(partition, part)| (partition, part.pages)).collect();
+        self.read(&elsewhere).await?;
+        for (partition, sums) in own {
+            self.unpublished.extend(sums.map(|(pages, sums)| (partition, Published { pages, sums })));
         }
+        self.publish().await?;
+        Ok(elsewhere.iter().all(|(partition, _)| self.learning.published.contains_key(partition)))
+    }
+
+    /// Reads the sums of partitions that have fetched pages since they were read.
+    async fn read(&mut self, elsewhere: &[(u32, u64)]) -> Result<(), ClusterError> {
+        let due = elsewhere.iter().filter(|(partition, pages)| !self.learning.has(*partition, *pages));
+        let (before, behind): (Vec<u32>, Vec<u32>) =
+            due.map(|(partition, _)| *partition).partition(|partition| *partition <= self.last_read);
+        let due: Vec<u32> = behind.into_iter().chain(before).take(MAX_READS).collect();
+        self.last_read = due.last().copied().unwrap_or(self.last_read);
+        let streams = &self.shared.streams;
+        let read = stream::iter(due).map(async |partition| (partition, streams.read_bytes(&key(partition)).await));
+        let mut read = read.buffer_unordered(READS_AT_A_TIME);
+        while let Some((partition, packed)) = read.next().await {
+            let published = packed?.map_or_else(|| Ok(Published::default()), |packed| unpack(&packed));
+            let Published { pages, sums } = published.unwrap_or_else(|error| {
+                tracing::debug!("{}: {error}", key(partition));
+                Published::default()
+            });
+            self.learning.set(partition, pages, sums);
+        }
+        Ok(())
+    }
+
+    async fn publish(&mut self) -> Result<(), ClusterError> {
+        while let Some((&partition, published)) = self.unpublished.first_key_value() {
+            let limit = self.shared.streams.connection.max_payload();
+            let (published, packed) = fit(published.clone(), limit).map_err(ClusterError::nats("encode a value"))?;
+            self.shared.streams.put_bytes(&key(partition), packed).await?;
+            self.learning.set(partition, published.pages, published.sums);
+            self.unpublished.remove(&partition);
+        }
+        Ok(())
     }
 }
 
-async fn exchange(shared: &SharedCrawl, learning: &mut SharedLearning, own: OwnSums) -> Result<(), ClusterError> {
-    let status = status::status(shared).await?;
-    let elsewhere = status.latest().into_iter().filter(|(partition, _)| !own.contains_key(partition));
-    let due = elsewhere.filter(|(partition, part)| !learning.has(*partition, part.pages));
-    let due: Vec<u32> = due.map(|(partition, _)| partition).take(MAX_READS).collect();
-    let read = stream::iter(due).map(async |partition| (partition, read(&shared.streams, partition).await));
-    let mut read = read.buffer_unordered(READS_AT_A_TIME);
-    while let Some((partition, published)) = read.next().await {
-        if let Some(Published { pages, sums }) = published? {
-            learning.set(partition, pages, sums);
+/// The message of sums: of all, or of those with the greatest weights that fit into `limit` bytes.
+fn fit(mut published: Published, limit: usize) -> Result<(Published, Bytes), String> {
+    loop {
+        let packed = pack(&published)?;
+        if packed.len() + HEADERS <= limit || published.sums.is_empty() {
+            return Ok((published, packed));
         }
+        published.sums.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.about.cmp(&b.about)));
+        published.sums.truncate(published.sums.len() / 2);
     }
-    for (partition, (pages, sums)) in own {
-        if !learning.has(partition, pages) {
-            let published = Published { pages, sums: heaviest(sums) };
-            shared.streams.put_bytes(&key(partition), encode(&published)?).await?;
-            learning.set(partition, published.pages, published.sums);
-        }
-    }
-    Ok(())
-}
-
-/// The sums with the greatest weights, if they are too many.
-fn heaviest(mut sums: Vec<LearntSum>) -> Vec<LearntSum> {
-    if sums.len() > MAX_SUMS {
-        sums.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.about.cmp(&b.about)));
-        sums.truncate(MAX_SUMS);
-    }
-    sums
 }
 
 fn key(partition: u32) -> String {
     format!("learnt.{partition}")
-}
-
-fn encode(published: &Published) -> Result<bytes::Bytes, ClusterError> {
-    let plain = postcard::to_stdvec(published).map_err(ClusterError::nats("encode a value"))?;
-    zstd::bulk::compress(&plain, 1).map(Into::into).map_err(ClusterError::nats("encode a value"))
-}
-
-async fn read(streams: &Streams, partition: u32) -> Result<Option<Published>, ClusterError> {
-    let Some(packed) = streams.read_bytes(&key(partition)).await? else { return Ok(None) };
-    let damaged = |error: String| streams.damaged()(format!("the value of {}: {error}", key(partition)));
-    let plain = zstd::decode_all(&packed[..]).map_err(|error| damaged(error.to_string()))?;
-    postcard::from_bytes(&plain).map(Some).map_err(|error| damaged(error.to_string()))
 }
 
 #[cfg(test)]
@@ -163,8 +194,10 @@ mod tests {
     #[test]
     fn what_a_partition_publishes_fits_into_a_message() {
         let sums = (0..100_000_u64).map(|n| sum(SumAbout::Word(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)), 0.3, n as f32));
-        let kept = heaviest(sums.collect());
-        assert_eq!((kept.len(), kept[0].weight), (MAX_SUMS, 99_999.0));
-        assert!(encode(&Published { pages: 1, sums: kept }).unwrap().len() < 1 << 20);
+        let published = Published { pages: 1, sums: sums.collect() };
+        let (kept, packed) = fit(published.clone(), 1 << 20).unwrap();
+        assert!(packed.len() < 1 << 20 && kept.sums.len() == 50_000 && kept.sums[0].weight == 99_999.0);
+        assert_eq!(unpack::<Published>(&packed), Ok(kept));
+        assert_eq!(fit(published.clone(), 1 << 24).unwrap().0, published);
     }
 }

@@ -24,6 +24,7 @@ pub mod nats;
 mod next_partition;
 mod owned;
 pub mod ownership;
+mod packed;
 mod rates;
 mod requests;
 mod segments;
@@ -120,7 +121,7 @@ pub async fn log_messages(nats: &NatsConnection, name: &str) -> Result<u64, Clus
 /// # Errors
 /// [`ClusterError`].
 pub async fn stop(nats: &NatsConnection, name: &str) -> Result<(), ClusterError> {
-    status::set_end(&SharedCrawl::open(nats, name).await?, End::Stopped).await
+    status::stop(&SharedCrawl::open(nats, name).await?).await
 }
 
 /// Removes a crawl from the server; its pages stay in the archive. Returns where they are.

@@ -3,7 +3,6 @@
 //! owner fences off the previous one.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::DeliverPolicy;
@@ -14,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use suidao_store::store::Record;
 
 use crate::error::ClusterError;
-use crate::nats::{PublishFailure, Streams};
+use crate::nats::{HEADERS, PublishFailure, Streams};
+use crate::packed::{pack, unpack};
 use crate::segments::Message;
 
 /// Steps of a partition that were made durable together.
@@ -31,31 +31,19 @@ pub(crate) struct LogEntry {
 /// entry without its last part.
 const FIRST: u8 = 1;
 const LAST: u8 = 2;
-/// Bytes of a message left for its headers.
-const HEADERS: usize = 1_024;
 /// Longest wait for a message that the server has.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Retries of reading a log, a second apart.
 const TRIES: u32 = 5;
-/// Maximum bytes of an entry, decompressed.
-const MAX_ENTRY: u64 = 1 << 30;
 
 impl LogEntry {
     /// The messages of this entry, each at most `limit` bytes.
     fn encode(&self, limit: usize) -> Result<Vec<Bytes>, String> {
-        let plain = postcard::to_stdvec(self).map_err(|error| error.to_string())?;
-        let packed = zstd::bulk::compress(&plain, 1).map_err(|error| error.to_string())?;
+        let packed = pack(self)?;
         let parts = packed.chunks(limit.saturating_sub(HEADERS).max(1));
         let last = parts.len().saturating_sub(1);
         let kind = |at| if at == 0 { FIRST } else { 0 } | if at == last { LAST } else { 0 };
         Ok(parts.enumerate().map(|(at, part)| Bytes::from([&[kind(at)], part].concat())).collect())
-    }
-
-    fn decode(packed: &[u8]) -> Result<Self, String> {
-        let mut plain = Vec::new();
-        let unpacked = zstd::Decoder::new(packed).and_then(|from| from.take(MAX_ENTRY).read_to_end(&mut plain));
-        unpacked.map_err(|error| error.to_string())?;
-        postcard::from_bytes(&plain).map_err(|error| error.to_string())
     }
 }
 
@@ -155,7 +143,7 @@ impl Entries {
         if kind & LAST == 0 {
             return Ok(None);
         }
-        let entry = LogEntry::decode(&std::mem::take(whole));
+        let entry = unpack(&std::mem::take(whole));
         entry.map(Some).map_err(|error| format!("the log of partition {partition}: {error}"))
     }
 }
@@ -236,8 +224,8 @@ mod tests {
         let kinds: Vec<u8> = parts.iter().map(|part| part[0]).collect();
         assert!(kinds.starts_with(&[FIRST, 0]) && kinds.ends_with(&[0, LAST]));
         let whole: Vec<u8> = parts.iter().flat_map(|part| part[1..].iter().copied()).collect();
-        assert_eq!(LogEntry::decode(&whole), Ok(entry));
-        assert!(LogEntry::decode(&whole[..whole.len() / 2]).is_err());
+        assert_eq!(unpack::<LogEntry>(&whole), Ok(entry));
+        assert!(unpack::<LogEntry>(&whole[..whole.len() / 2]).is_err());
         assert_eq!(LogEntry::default().encode(1 << 20).unwrap()[0][0], FIRST | LAST);
     }
 }

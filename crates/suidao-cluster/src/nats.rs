@@ -17,12 +17,15 @@ use bytes::Bytes;
 use futures_util::TryStreamExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use suidao_page::model::Millis;
 
 use crate::context::NatsContext;
 use crate::error::{ClusterError, OLDEST};
 
 /// A worker without a heartbeat for this time is gone.
 pub(crate) const SESSION: Duration = Duration::from_secs(2);
+/// Bytes of a message left for its headers.
+pub(crate) const HEADERS: usize = 1_024;
 /// How long the server may take to answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
@@ -95,7 +98,8 @@ impl NatsConnection {
             return Err(ClusterError::Exists(name.to_owned()));
         }
         let created = self.create_streams(name, replicas).await;
-        if created.is_err() {
+        // Another process may be creating it at this moment.
+        if !matches!(created, Ok(_) | Err(ClusterError::Exists(_))) {
             // The first error counts.
             let _ = self.delete(name).await;
         }
@@ -119,6 +123,9 @@ impl NatsConnection {
                     if why.error_code() == ErrorCode::STREAM_REPLICAS_NOT_SUPPORTED =>
                 {
                     ClusterError::Replicas(replicas)
+                }
+                CreateStreamErrorKind::JetStream(why) if why.error_code() == ErrorCode::STREAM_NAME_EXIST => {
+                    ClusterError::Exists(name.to_owned())
                 }
                 _ => ClusterError::nats("create a stream")(error),
             })
@@ -218,6 +225,28 @@ impl Streams {
             Ok(Err(error)) if error.kind() == PublishErrorKind::WrongLastSequence => Err(PublishFailure::Superseded),
             Ok(Err(error)) => Err(PublishFailure::Failed(error.to_string())),
             Err(_) => Err(PublishFailure::Failed("no answer".to_owned())),
+        }
+    }
+
+    /// Messages with links and seeds that are not in a log yet.
+    ///
+    /// # Errors
+    /// [`ClusterError::Deleted`]: the streams are gone, or another crawl has their names.
+    pub async fn waiting(&self) -> Result<u64, ClusterError> {
+        match self.connection.find(&self.name, "links").await? {
+            Some(now) if now.cached_info().created == self.links.cached_info().created => {
+                Ok(now.cached_info().state.messages)
+            }
+            _ => Err(ClusterError::Deleted(self.name.clone())),
+        }
+    }
+
+    /// When a key was written, by the server's clock.
+    pub async fn written_at(&self, key: &str) -> Result<Option<Millis>, ClusterError> {
+        match self.state.get_last_raw_message_by_subject(&self.subject("state", key)).await {
+            Ok(message) => Ok(u64::try_from(message.time.unix_timestamp_nanos() / 1_000_000).ok().map(Millis)),
+            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
+            Err(error) => Err(ClusterError::nats("read a message")(error)),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use suidao_crawl::crawl::{BestValues, Crawl};
 use suidao_live::live::MonotonicClock;
-use suidao_page::model::{Millis, Stop};
+use suidao_page::model::{LearntSum, Millis, Stop};
 use tokio::task::JoinHandle;
 
 use crate::checkpoints::LogPosition;
@@ -41,6 +41,8 @@ pub(crate) struct Owned {
     pub durable: u64,
     pub sent: u64,
     pub learnt: u64,
+    /// Pages when its sums were last shared.
+    pub shared_pages: Option<u64>,
     /// Leases of further pages that it has received.
     pub leases_received: u64,
     /// Whether it has returned unused pages since the last lease.
@@ -69,6 +71,13 @@ impl Owned {
             idle: self.idle,
             best: self.values.and_then(|(_, values)| values.soon),
         }
+    }
+
+    /// Its pages and what it has learnt, if there are new pages since the last call.
+    pub fn new_sums(&mut self) -> Option<(u64, Vec<LearntSum>)> {
+        let pages = self.crawl.progress().pages;
+        let is_new = self.shared_pages.replace(pages) != Some(pages);
+        is_new.then(|| (pages, self.crawl.learnt().unwrap_or_default()))
     }
 
     /// [`Crawl::best_values`], which change with events and, slowly, with time.

@@ -31,8 +31,9 @@ use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
 const TURN: Duration = Duration::from_millis(500);
 /// Turns without a change of members before a partition moves to another worker: several may join at once.
 const STEADY: u32 = 4;
-/// Partitions restored at a time.
+/// Minimum number of partitions restored per turn, if so many are to be claimed, and the longest time for more.
 const CLAIMS: usize = 8;
+const CLAIMING: Duration = Duration::from_secs(1);
 
 /// Orders to the worker.
 pub(crate) enum Order {
@@ -121,6 +122,8 @@ struct Memory {
     harvest: LatestHarvest,
     /// When the server last answered.
     answered: Option<Instant>,
+    /// Its heartbeat was missing in the last turn.
+    was_absent: bool,
 }
 
 impl Ownership {
@@ -168,15 +171,21 @@ impl Ownership {
     }
 
     async fn turn(&self, memory: &mut Memory) -> Result<(), ClusterError> {
-        if let Some(end) = status::end(&self.shared).await? {
+        // Another crawl may have its name.
+        self.shared.streams.waiting().await?;
+        let (end, revision) = status::end(&self.shared).await?;
+        if let Some(end) = end {
             self.order(Order::End(end));
             return self.publish(memory).await;
         }
         let members = members(&self.shared.streams).await?;
         // Others may have taken over meanwhile.
-        if memory.answered.is_some_and(|answered| monotonic_now().duration_since(answered) > SESSION) {
+        let silent = memory.answered.is_some_and(|answered| monotonic_now().duration_since(answered) > SESSION);
+        let is_member = members.get(&self.worker) == Some(&self.session);
+        if silent || is_member && memory.was_absent {
             self.check_owned(memory).await?;
         }
+        memory.was_absent = !is_member;
         (memory.answered, memory.is_away) = (Some(monotonic_now()), false);
         self.free_closed(memory).await?;
         memory.steady = if members == memory.members { memory.steady + 1 } else { 0 };
@@ -191,13 +200,13 @@ impl Ownership {
                 }
             }
         }
-        if memory.members.get(&self.worker) == Some(&self.session) {
+        if is_member {
             self.claim(&wanted, memory).await?;
         }
         self.lease(memory).await?;
         self.forget(memory).await?;
         self.publish(memory).await?;
-        self.check_end(memory).await
+        self.check_end(memory, revision).await
     }
 
     /// Checks which partitions this worker still owns.
@@ -218,7 +227,7 @@ impl Ownership {
         let missing: Vec<u32> =
             wanted.iter().copied().filter(|partition| !memory.owned.contains_key(partition)).collect();
         let mut absent = HashMap::new();
-        let mut claimed = 0;
+        let (mut claimed, begun) = (0, monotonic_now());
         for partition in missing {
             let key = format!("owner.{partition}");
             let (owner, revision) = self.shared.streams.read::<Owner>(&key).await?.unwrap_or_default();
@@ -241,7 +250,9 @@ impl Ownership {
                 memory.leases.remove(&partition);
                 self.order(Order::Take(Box::new(restored)));
                 claimed += 1;
-                if claimed == CLAIMS {
+                // A few at a time, as other workers may join; with thousands of partitions that would take hours.
+                let enough = CLAIMS.max(wanted.len() / 32);
+                if claimed >= enough || claimed >= CLAIMS && monotonic_now().duration_since(begun) > CLAIMING {
                     break;
                 }
             }
@@ -362,10 +373,10 @@ impl Ownership {
     }
 
     /// Ends the crawl if a goal is reached, or if nothing is left to do in two reports of every worker.
-    async fn check_end(&self, memory: &mut Memory) -> Result<(), ClusterError> {
+    async fn check_end(&self, memory: &mut Memory, revision: u64) -> Result<(), ClusterError> {
         let now = status::status(&self.shared).await?;
         if let Some(stop) = self.goal(&now, memory).await? {
-            return status::set_end(&self.shared, End::Done(stop)).await;
+            return status::finish(&self.shared, stop, revision).await;
         }
         self.order(Order::Elsewhere(now.best_elsewhere(&self.worker)));
         let Some(stop) = now.nothing_left() else {
@@ -374,7 +385,7 @@ impl Ownership {
         };
         match &memory.at_rest {
             Some(before) if !now.is_same_as(before) => memory.at_rest = Some(now),
-            Some(before) if now.is_newer_than(before) => status::set_end(&self.shared, End::Done(stop)).await?,
+            Some(before) if now.is_newer_than(before) => status::finish(&self.shared, stop, revision).await?,
             Some(_) => {}
             None => memory.at_rest = Some(now),
         }
@@ -400,8 +411,7 @@ impl Ownership {
             }
         }
         let Some(minutes) = goals.minutes else { return Ok(None) };
-        let at = live::now();
-        let begun = status::begun(&self.shared, at).await?;
-        Ok((at.since(begun) as f64 >= minutes * 60_000.0).then_some(Stop::TimeUp))
+        let age = status::age(&self.shared, &self.worker, live::now()).await?;
+        Ok((age as f64 >= minutes * 60_000.0).then_some(Stop::TimeUp))
     }
 }

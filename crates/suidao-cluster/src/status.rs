@@ -7,6 +7,7 @@ use suidao_page::model::{Millis, Stop};
 
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
+use crate::packed::{compress, decompress};
 use crate::session::members;
 
 /// Key of the [`End`] of the crawl.
@@ -79,7 +80,7 @@ pub struct ClusterStatus {
     pub limit: Option<u64>,
     /// By name, also those that have left.
     pub workers: BTreeMap<String, WorkerStatus>,
-    /// Links and seeds that no partition has taken yet.
+    /// Messages with links and seeds that are in no log yet.
     pub waiting_links: u64,
     pub end: Option<End>,
 }
@@ -175,19 +176,20 @@ pub(crate) async fn status(shared: &SharedCrawl) -> Result<ClusterStatus, Cluste
     let members = members(streams).await?;
     let mut workers = BTreeMap::new();
     for key in streams.keys("status").await? {
-        let published: Option<(WorkerStatus, u64)> = streams.read(&key).await?;
-        let (Some((status, _)), Some((_, worker))) = (published, key.split_once('.')) else { continue };
+        let (Some(packed), Some((_, worker))) = (streams.read_bytes(&key).await?, key.split_once('.')) else {
+            continue;
+        };
+        let status = decode(&packed).map_err(|error| streams.damaged()(format!("the value of {key}: {error}")))?;
         let alive = members.get(worker) == Some(&status.session);
         workers.insert(worker.to_owned(), WorkerStatus { alive, ..status });
     }
-    let links = streams.links.get_info().await.map_err(ClusterError::nats("read the state of a stream"))?;
     Ok(ClusterStatus {
         name: streams.name.clone(),
         partitions: shared.description.partitions,
         limit: shared.description.pages,
         workers,
-        waiting_links: links.state.messages,
-        end: end(shared).await?,
+        waiting_links: streams.waiting().await?,
+        end: end(shared).await?.0,
     })
 }
 
@@ -196,17 +198,32 @@ fn key(worker: &str) -> String {
 }
 
 pub(crate) async fn publish(shared: &SharedCrawl, worker: &str, status: &WorkerStatus) -> Result<(), ClusterError> {
-    shared.streams.put(&key(worker), status).await
+    let packed = encode(status).map_err(ClusterError::nats("encode a value"))?;
+    shared.streams.put_bytes(&key(worker), packed).await
 }
 
-/// How the crawl ended, if it has.
-pub(crate) async fn end(shared: &SharedCrawl) -> Result<Option<End>, ClusterError> {
-    Ok(shared.streams.read::<Option<End>>(END).await?.and_then(|(end, _)| end))
+/// A worker may have thousands of partitions, most of them alike.
+fn encode(status: &WorkerStatus) -> Result<bytes::Bytes, String> {
+    compress(&serde_json::to_vec(status).map_err(|error| error.to_string())?)
 }
 
-/// Ends the crawl.
-pub(crate) async fn set_end(shared: &SharedCrawl, end: End) -> Result<(), ClusterError> {
-    shared.streams.put(END, &Some(end)).await
+fn decode(packed: &[u8]) -> Result<WorkerStatus, String> {
+    serde_json::from_slice(&decompress(packed)?).map_err(|error| error.to_string())
+}
+
+/// How the crawl ended, if it has, and the revision of that.
+pub(crate) async fn end(shared: &SharedCrawl) -> Result<(Option<End>, u64), ClusterError> {
+    Ok(shared.streams.read::<Option<End>>(END).await?.unwrap_or_default())
+}
+
+/// Ends the crawl, unless seeds were added or it was stopped after this revision.
+pub(crate) async fn finish(shared: &SharedCrawl, stop: Stop, revision: u64) -> Result<(), ClusterError> {
+    shared.streams.write(END, &Some(End::Done(stop)), revision).await.map(drop)
+}
+
+/// Ends the crawl for all workers until the next one starts.
+pub(crate) async fn stop(shared: &SharedCrawl) -> Result<(), ClusterError> {
+    shared.streams.put(END, &Some(End::Stopped)).await
 }
 
 /// Lets the crawl continue after its end. Its minutes count from now.
@@ -215,10 +232,33 @@ pub(crate) async fn reopen(shared: &SharedCrawl, at: Millis) -> Result<(), Clust
     shared.streams.put(END, &None::<End>).await
 }
 
-/// When the first worker began, or the crawl was continued after its end.
-pub(crate) async fn begun(shared: &SharedCrawl, at: Millis) -> Result<Millis, ClusterError> {
-    match shared.streams.read::<Millis>(BEGUN).await? {
-        Some((begun, _)) => Ok(begun),
-        None => shared.streams.put(BEGUN, &at).await.map(|()| at),
+/// Milliseconds since the first worker began, or since the crawl was continued after its end, until the last report of
+/// this worker: by the server's clock, as those of the workers may differ.
+pub(crate) async fn age(shared: &SharedCrawl, worker: &str, at: Millis) -> Result<u64, ClusterError> {
+    let streams = &shared.streams;
+    let Some(begun) = streams.written_at(BEGUN).await? else {
+        return streams.put(BEGUN, &at).await.map(|()| 0);
+    };
+    Ok(streams.written_at(&key(worker)).await?.map_or(0, |now| now.since(begun)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_on_all_partitions_fits_into_a_message() {
+        let part = |number: u32| PartitionStatus {
+            pages: u64::from(number) * 7_919 % 1_000,
+            known: u64::from(number) * 104_729 % 100_000,
+            idle: number.is_multiple_of(3).then_some(Stop::FrontierEmpty),
+            best: (!number.is_multiple_of(3)).then_some((number % 97) as f32 / 97.0),
+            ..PartitionStatus::default()
+        };
+        let partitions: BTreeMap<u32, PartitionStatus> = (0..65_536).map(|number| (number, part(number))).collect();
+        let status = WorkerStatus { session: "one.1".to_owned(), partitions, ..WorkerStatus::default() };
+        let packed = encode(&status).unwrap();
+        assert!(packed.len() < 1 << 20, "{} bytes", packed.len());
+        assert_eq!(decode(&packed), Ok(status));
     }
 }

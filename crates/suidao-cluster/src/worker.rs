@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use suidao_live::live::{FetchResult, FetchTask, MonotonicClock, NetworkWatch, monotonic_now};
 use suidao_page::model::LearntSum;
-use tokio::sync::mpsc::{Sender, UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 
 use crate::description::SharedCrawl;
@@ -43,7 +43,7 @@ pub(crate) struct Inbox {
     pub arrivals: UnboundedReceiver<Arrived>,
     pub results: UnboundedReceiver<(Taken, FetchResult)>,
     /// What the other partitions have learnt, for a partition.
-    pub learnt: UnboundedReceiver<(u32, Vec<LearntSum>)>,
+    pub learnt: Receiver<(u32, Vec<LearntSum>)>,
     /// Results of checks of the network.
     pub checks: UnboundedReceiver<bool>,
 }
@@ -65,6 +65,8 @@ pub(crate) struct Worker<'a> {
     /// The expected value of the best URL of the other workers.
     pub elsewhere: f32,
     pub last_page: Instant,
+    /// The strategy learns something that other partitions can use.
+    pub shares_learning: bool,
     /// When it last sent `sums`.
     pub shared_at: Instant,
     pub in_flight: usize,
@@ -202,6 +204,7 @@ impl Worker<'_> {
             durable: position.links,
             sent: 0,
             learnt: 0,
+            shared_pages: None,
             leases_received: 0,
             returned_pages: false,
             follower,
@@ -269,19 +272,13 @@ impl Worker<'_> {
     /// Publishes what the partitions have learnt, every few seconds. The answer is [`Inbox::learnt`].
     fn share_learning(&mut self) {
         let now = monotonic_now();
-        if now.duration_since(self.shared_at) < SHARE_EVERY {
+        if !self.shares_learning || now.duration_since(self.shared_at) < SHARE_EVERY {
             return;
         }
         self.shared_at = now;
         // Without a permit the last exchange is not done yet.
         if let Ok(permit) = self.sums.try_reserve() {
-            let sums = |(partition, own): (&u32, &Owned)| {
-                own.crawl.learnt().map(|sums| (*partition, (own.crawl.progress().pages, sums)))
-            };
-            let sums: OwnSums = self.partitions.iter().filter_map(sums).collect();
-            if !sums.is_empty() {
-                permit.send(sums);
-            }
+            permit.send(self.partitions.iter_mut().map(|(partition, own)| (*partition, own.new_sums())).collect());
         }
     }
 

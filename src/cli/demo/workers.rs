@@ -136,8 +136,13 @@ fn start_server(program: &Path, port: u16, files: &Path) -> Result<Process> {
     let mut command = Command::new(program);
     command.args(["-js", "-a", "127.0.0.1", "-p", &port.to_string(), "-sd"]).arg(files);
     let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    let server = Process(server.with_context(|| format!("cannot start {}", program.display()))?);
-    until(monotonic_now(), || Ok(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()))?;
+    let mut server = Process(server.with_context(|| format!("cannot start {}", program.display()))?);
+    until(monotonic_now(), || {
+        if let Some(status) = server.0.try_wait()? {
+            bail!("{} ended at once ({status}); run it with -js to see why", program.display());
+        }
+        Ok(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())
+    })?;
     Ok(server)
 }
 

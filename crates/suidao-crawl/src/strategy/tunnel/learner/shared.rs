@@ -16,7 +16,8 @@ impl Learner {
 
     pub fn changed_elsewhere(&self, sums: &[LearntSum]) -> Vec<LearntSum> {
         let has_changed = |learnt: &&LearntSum| {
-            let known = self.shared_sum(learnt.about).unwrap_or_default();
+            // Of positions and words that it has not met, nothing is to be known yet.
+            let Some(known) = self.shared_sum(learnt.about) else { return false };
             let change = (learnt.value - known.elsewhere.value).abs() + (learnt.weight - known.elsewhere.weight).abs();
             change > WORTH_LOGGING * (known.total().weight + 1.0)
         };
