@@ -318,7 +318,7 @@ fn bad_input_creates_nothing() {
     fails(create("Has Space", &[]), "cannot name a crawl");
     fails(create("n", &["--partitions", "0"]), "0 partitions");
     fails(create("n", &["--partitions", "65537"]), "65537 partitions");
-    fails(create("n", &["--max-requests", "9"]), "no limit of requests");
+    fails(create("n", &["--max-requests", "9"]), "--max-requests is not possible");
     fails(create("n", &["-m", "missing.toml"]), "missing.toml");
     let closed = format!("nats://user:secret@127.0.0.1:{}", unused_port());
     let err = run(create("n", &["--nats", &closed])).expect(2).err;

@@ -39,7 +39,7 @@ pub enum ClusterError {
     Missing(String),
     #[error("the crawl {0} was deleted from the server")]
     Deleted(String),
-    #[error("a distributed crawl has no limit of requests; use --max-pages or --stop-when")]
+    #[error("--max-requests is not possible in a distributed crawl; use --max-pages or --stop-when")]
     RequestLimit,
     #[error("the crawl {name} was created by suidao {found}, this is {own}; use the same version on all machines")]
     OtherVersion { name: String, found: String, own: &'static str },

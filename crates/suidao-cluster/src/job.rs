@@ -169,7 +169,8 @@ pub async fn work(
     }
     // Both end when their senders are gone, unless the server does not answer.
     let _ = reports.send(Report::Leaving);
-    let patience = if session.is_alive() { ENDING } else { Duration::ZERO };
+    let is_deleted = matches!(worked, Err(ClusterError::Deleted(_)));
+    let patience = if session.is_alive() && !is_deleted { ENDING } else { Duration::ZERO };
     let ended = tokio::time::timeout(patience, async { drop((writer.await, ownership.await)) }).await;
     uploads.abort();
     sharing.abort();

@@ -2,7 +2,7 @@
 //! Every few seconds each partition learns the sums over the others. What it learns is an event of its log, so a
 //! restored partition scores as before. A worker that was replaced may publish once more; the next owner overwrites it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -23,12 +23,21 @@ pub(crate) const SHARE_EVERY: Duration = Duration::from_secs(3);
 const MAX_READS: usize = 256;
 const READS_AT_A_TIME: usize = 16;
 
+/// First part of the keys of sums; the second is the partition.
+const KEYS: &str = "learnt";
+
 /// The sums that a partition has published.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Published {
     /// Pages that it had fetched.
     pages: u64,
     sums: Vec<LearntSum>,
+}
+
+/// Whether the sums after `pages` pages are to be exchanged, if the last ones were those after `before` pages. As a sum
+/// is learnt once it has changed by a tenth.
+pub(crate) fn is_due(before: Option<u64>, pages: u64) -> bool {
+    before.is_none_or(|before| pages > before + before / 10)
 }
 
 /// The sums of all partitions.
@@ -62,9 +71,9 @@ impl SharedLearning {
         self.totals.iter().map(without_own).collect()
     }
 
-    /// Whether the sums of a partition after `pages` pages are here.
-    fn has(&self, partition: u32, pages: u64) -> bool {
-        self.published.get(&partition).is_some_and(|published| published.pages == pages)
+    /// Whether a partition has published other sums, now that it has fetched `pages` pages.
+    fn is_due(&self, partition: u32, pages: u64) -> bool {
+        self.published.get(&partition).is_none_or(|published| is_due(Some(published.pages), pages))
     }
 }
 
@@ -78,25 +87,32 @@ pub(crate) struct Exchange {
     unpublished: BTreeMap<u32, Published>,
     /// The partition read last: the next exchange begins behind it.
     last_read: u32,
+    /// All that was published before this worker joined has been read.
+    is_complete: bool,
 }
 
 impl Exchange {
     pub fn new(shared: SharedCrawl) -> Self {
-        Self { shared, learning: SharedLearning::default(), unpublished: BTreeMap::new(), last_read: 0 }
+        Self {
+            shared,
+            learning: SharedLearning::default(),
+            unpublished: BTreeMap::new(),
+            last_read: 0,
+            is_complete: false,
+        }
     }
 
     /// Exchanges sums whenever the worker sends its own, until it has ended.
     pub async fn run(mut self, mut own: Receiver<OwnSums>, learnt: Sender<(u32, Vec<LearntSum>)>) {
         while let Some(own) = own.recv().await {
             let partitions: Vec<u32> = own.keys().copied().collect();
-            match self.exchange(own).await {
-                Ok(true) => {}
-                // Sums over some of the others would be lower than those learnt before a restart.
-                Ok(false) => continue,
-                Err(error) => {
-                    tracing::debug!("{error}");
-                    continue;
-                }
+            if let Err(error) = self.exchange(own).await {
+                tracing::debug!("{error}");
+                continue;
+            }
+            // Sums over some of the others would be lower than those learnt before a restart.
+            if !self.is_complete {
+                continue;
             }
             for partition in partitions {
                 if learnt.send((partition, self.learning.elsewhere(partition))).await.is_err() {
@@ -106,25 +122,32 @@ impl Exchange {
         }
     }
 
-    /// Returns whether the sums of all other partitions are here.
-    async fn exchange(&mut self, own: OwnSums) -> Result<bool, ClusterError> {
-        self.unpublished.retain(|partition, _| own.contains_key(partition));
-        let status = status::status(&self.shared).await?;
-        let elsewhere = status.latest().into_iter().filter(|(partition, _)| !own.contains_key(partition));
-        let elsewhere: Vec<(u32, u64)> = elsewhere.map(|(partition, part)| (partition, part.pages)).collect();
-        self.read(&elsewhere).await?;
+    async fn exchange(&mut self, own: OwnSums) -> Result<(), ClusterError> {
+        let partitions: BTreeSet<u32> = own.keys().copied().collect();
+        self.unpublished.retain(|partition, _| partitions.contains(partition));
         for (partition, sums) in own {
             self.unpublished.extend(sums.map(|(pages, sums)| (partition, Published { pages, sums })));
         }
-        self.publish().await?;
-        Ok(elsewhere.iter().all(|(partition, _)| self.learning.published.contains_key(partition)))
+        let due: Vec<u32> = if self.is_complete {
+            let status = status::status(&self.shared).await?;
+            let pages = status.latest().into_iter().map(|(partition, part)| (partition, part.pages));
+            pages.filter(|(partition, pages)| self.learning.is_due(*partition, *pages)).map(|due| due.0).collect()
+        } else {
+            let published = self.shared.streams.keys(KEYS).await?;
+            let published = published.iter().filter_map(|key| key.strip_prefix(KEYS)?.strip_prefix('.')?.parse().ok());
+            published.filter(|partition| !self.learning.published.contains_key(partition)).collect()
+        };
+        let due: Vec<u32> = due.into_iter().filter(|partition| !partitions.contains(partition)).collect();
+        let is_last = due.len() <= MAX_READS;
+        self.read(due).await?;
+        self.is_complete |= is_last;
+        self.publish().await
     }
 
-    /// Reads the sums of partitions that have fetched pages since they were read.
-    async fn read(&mut self, elsewhere: &[(u32, u64)]) -> Result<(), ClusterError> {
-        let due = elsewhere.iter().filter(|(partition, pages)| !self.learning.has(*partition, *pages));
+    /// Reads the sums of these partitions, or of some if they are many.
+    async fn read(&mut self, due: Vec<u32>) -> Result<(), ClusterError> {
         let (before, behind): (Vec<u32>, Vec<u32>) =
-            due.map(|(partition, _)| *partition).partition(|partition| *partition <= self.last_read);
+            due.into_iter().partition(|partition| *partition <= self.last_read);
         let due: Vec<u32> = behind.into_iter().chain(before).take(MAX_READS).collect();
         self.last_read = due.last().copied().unwrap_or(self.last_read);
         let streams = &self.shared.streams;
@@ -166,7 +189,7 @@ fn fit(mut published: Published, limit: usize) -> Result<(Published, Bytes), Str
 }
 
 fn key(partition: u32) -> String {
-    format!("learnt.{partition}")
+    format!("{KEYS}.{partition}")
 }
 
 #[cfg(test)]
@@ -188,7 +211,8 @@ mod tests {
         assert_eq!(learning.elsewhere(0), [sum(all, 3.0, 26.0), sum(word, 0.7, 2.0)]);
         assert_eq!(learning.elsewhere(2), [sum(all, 4.0, 30.0), sum(word, 0.1, 1.0)]);
         assert_eq!(learning.elsewhere(7), [sum(all, 6.0, 36.0), sum(word, 0.8, 3.0)]);
-        assert!(learning.has(2, 6) && !learning.has(2, 5) && !learning.has(3, 0));
+        assert!(!learning.is_due(2, 6) && learning.is_due(2, 7) && learning.is_due(3, 0));
+        assert!(!learning.is_due(1, 22) && learning.is_due(1, 23));
     }
 
     #[test]

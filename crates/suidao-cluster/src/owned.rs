@@ -8,6 +8,7 @@ use suidao_page::model::{LearntSum, Millis, Stop};
 use tokio::task::JoinHandle;
 
 use crate::checkpoints::LogPosition;
+use crate::learning::is_due;
 use crate::status::PartitionStatus;
 
 /// A partition of this worker.
@@ -73,11 +74,14 @@ impl Owned {
         }
     }
 
-    /// Its pages and what it has learnt, if there are new pages since the last call.
+    /// Its pages and what it has learnt, if that is due.
     pub fn new_sums(&mut self) -> Option<(u64, Vec<LearntSum>)> {
         let pages = self.crawl.progress().pages;
-        let is_new = self.shared_pages.replace(pages) != Some(pages);
-        is_new.then(|| (pages, self.crawl.learnt().unwrap_or_default()))
+        if !is_due(self.shared_pages, pages) {
+            return None;
+        }
+        self.shared_pages = Some(pages);
+        Some((pages, self.crawl.learnt().unwrap_or_default()))
     }
 
     /// [`Crawl::best_values`], which change with events and, slowly, with time.

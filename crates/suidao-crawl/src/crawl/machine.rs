@@ -117,7 +117,8 @@ impl Crawl {
         self.state.strategy.learning()?.shared_sums()
     }
 
-    /// Takes what the other partitions have learnt: sums over all of them. Those that have changed become an event.
+    /// Takes sums over all other partitions, as [`Crawl::learnt`] gives them. Those that the strategy can use and that
+    /// have changed enough become an event.
     pub fn learn(&mut self, elsewhere: &[LearntSum], now: Millis) -> Batch {
         let mut events = Vec::new();
         let changed = self.state.strategy.learning().map(|learning| learning.changed_elsewhere(elsewhere));

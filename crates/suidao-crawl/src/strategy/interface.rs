@@ -111,7 +111,8 @@ pub trait Learning {
         None
     }
 
-    /// Of these sums over the other partitions, those that differ from the known ones ([`Event::LearntElsewhere`]).
+    /// Of these sums over the other partitions, those to learn ([`Event::LearntElsewhere`]): about something that it has
+    /// met, and changed enough.
     fn changed_elsewhere(&self, _sums: &[LearntSum]) -> Vec<LearntSum> {
         Vec::new()
     }
