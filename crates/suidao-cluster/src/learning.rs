@@ -34,8 +34,8 @@ struct Published {
     sums: Vec<LearntSum>,
 }
 
-/// Whether the sums after `pages` pages are to be exchanged, if the last ones were those after `before` pages. As a sum
-/// is learnt once it has changed by a tenth.
+/// Whether to exchange the sums after `pages` pages, if the last ones were those after `before` pages: a tenth more, as a
+/// sum is learnt once it has changed by a tenth.
 pub(crate) fn is_due(before: Option<u64>, pages: u64) -> bool {
     before.is_none_or(|before| pages > before + before / 10)
 }
@@ -77,7 +77,7 @@ impl SharedLearning {
     }
 }
 
-/// A worker's own partitions: their pages and sums, if they have changed.
+/// A worker's own partitions: their pages and sums, if they are to be exchanged.
 pub(crate) type OwnSums = BTreeMap<u32, Option<(u64, Vec<LearntSum>)>>;
 
 /// The exchange of a worker's sums for those of the others.

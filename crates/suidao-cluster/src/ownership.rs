@@ -31,8 +31,7 @@ use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
 const TURN: Duration = Duration::from_millis(500);
 /// Turns without a change of members before a partition moves to another worker: several may join at once.
 const STEADY: u32 = 4;
-/// Minimum number of partitions claimed per turn, if so many are free. A 32nd of those wanted is the maximum beyond it,
-/// as long as this time is not over.
+/// Partitions claimed per turn: this many, or a 32nd of those wanted if that is more and [`CLAIMING`] is not over.
 const CLAIMS: usize = 8;
 const CLAIMING: Duration = Duration::from_secs(1);
 

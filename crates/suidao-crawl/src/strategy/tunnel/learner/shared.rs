@@ -16,7 +16,7 @@ impl Learner {
 
     pub fn changed_elsewhere(&self, sums: &[LearntSum]) -> Vec<LearntSum> {
         let has_changed = |learnt: &&LearntSum| {
-            // Of positions and words that it has not met, nothing is to be known yet.
+            // It has no use for positions and words that it has not met.
             let Some(known) = self.shared_sum(learnt.about) else { return false };
             let change = (learnt.value - known.elsewhere.value).abs() + (learnt.weight - known.elsewhere.weight).abs();
             change > WORTH_LOGGING * (known.total().weight + 1.0)
