@@ -4,6 +4,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod addresses;
+mod plain;
 mod reading;
 mod skins;
 mod software;

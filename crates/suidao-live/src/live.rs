@@ -443,13 +443,18 @@ fn open_archive(job: &Job, fetcher: &Fetcher, store: &Store) -> Result<WarcArchi
 fn problem_pages(batch: &Batch, found: &mut Vec<UrlId>) {
     /// A longer list does not help.
     const NAMED: usize = 16;
+    let is_problem = |kind| matches!(kind, PageKind::Login | PageKind::Unread | PageKind::Postless { page: 1, .. });
     for event in &batch.events {
-        if let Event::PageFetched(settled) = event
-            && settled.forum.as_ref().is_some_and(|page| matches!(page.kind, PageKind::Login | PageKind::Unread))
-            && found.len() < NAMED
-        {
-            found.push(settled.id);
+        match event {
+            Event::PageFetched(settled) => {
+                found.extend(settled.forum.iter().filter(|page| is_problem(page.kind)).map(|_| settled.id));
+            }
+            Event::Forum(step) => {
+                found.extend(step.read.iter().filter(|(_, kind, _)| is_problem(*kind)).map(|(id, ..)| *id));
+            }
+            _ => {}
         }
+        found.truncate(NAMED);
     }
 }
 

@@ -15,7 +15,7 @@ use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, Job, News};
 use suidao::model::{CrawlUrl, Event, Stop, UrlId};
 use suidao::store::directory::write_own;
-use suidao::store::{CrawlDirectory, plain_file};
+use suidao::store::{CrawlDirectory, Store, plain_file};
 
 use super::super::names::one_of;
 use super::super::network::NetworkArgs;
@@ -23,6 +23,9 @@ use super::super::operate::{GoalsArgs, OperatingArgs};
 use super::super::screen::Screen;
 use super::super::summary::RunSummary;
 use super::super::{Exit, Verbosity, dry_run, inputs};
+
+/// URLs listed per kind of problem.
+const NAMED: usize = 5;
 
 /// Fetch every thread of a forum; rerun the command to resume or to fetch new posts.
 #[derive(Args)]
@@ -90,7 +93,14 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     screen.clear();
     let report = report?;
     write_forum_file(&job, &report)?;
-    let details = ForumCrawl { boards: tally.boards(), counts: &tally, forum: &args.forum };
+    let unfinished = tally.unfinished();
+    let details = ForumCrawl {
+        boards: tally.boards(),
+        counts: &tally,
+        unfinished: unfinished.len(),
+        unfinished_threads: urls_of(&job.directory, unfinished.get(..NAMED).unwrap_or(&unfinished))?,
+        forum: &args.forum,
+    };
     let mut summary = RunSummary::new(&job.config, &job.topic, &job.directory, &report, details);
     summary.strategy = "boards".to_owned();
     let value = summary.write()?;
@@ -106,7 +116,7 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
         (Some(Stop::FrontierEmpty), _) if job.watch.is_some() => Exit::Incomplete,
         _ if job.watch.is_some() => Exit::Done,
         // Unreadable pages mean that the goal was missed.
-        _ if tally.unread > 0 || tally.index_pages == 0 => Exit::Incomplete,
+        _ if tally.unread > 0 || tally.index_pages == 0 || tally.misses_threads() => Exit::Incomplete,
         _ => Exit::Done,
     })
 }
@@ -121,6 +131,24 @@ fn job(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Job> {
     }
     let watch = args.watch.map(|per_day| Watch { per_day, method: args.method });
     Ok(Job { watch, ..super::job(start, topic, config, CrawlDirectory::new(&args.output), mode) })
+}
+
+/// URLs by their numbers, from the log.
+fn urls_of(directory: &CrawlDirectory, ids: &[UrlId]) -> Result<Vec<CrawlUrl>> {
+    let mut found = Vec::new();
+    if ids.is_empty() {
+        return Ok(found);
+    }
+    for record in Store::open(directory)?.batches() {
+        for event in record?.batch.events {
+            if let Event::Discovered(url) = event
+                && ids.contains(&url.id)
+            {
+                found.push(url.url);
+            }
+        }
+    }
+    Ok(found)
 }
 
 fn describe_visits(now: &ForumTally, last: &ForumTally, boards: usize) -> String {
@@ -174,13 +202,16 @@ struct ForumCrawl<'a> {
     boards: usize,
     /// Pages of this run.
     counts: &'a ForumTally,
+    /// Threads of which pages seem to be missing, and some of them.
+    unfinished: usize,
+    unfinished_threads: Vec<CrawlUrl>,
     #[serde(skip)]
     forum: &'a str,
 }
 
 impl Display for RunSummary<'_, ForumCrawl<'_>> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let ForumCrawl { counts: tally, forum, boards } = self.details;
+        let ForumCrawl { counts: tally, forum, boards, unfinished, ref unfinished_threads } = self.details;
         let report = self.report;
         match (report.stop, &report.forum) {
             (None, _) => write!(out, "Interrupted. Rerun the same command to resume."),
@@ -201,6 +232,18 @@ impl Display for RunSummary<'_, ForumCrawl<'_>> {
                 "No list of threads was read; check skipped.csv for failures, and the URL classes in {}.",
                 self.output.join("forum.toml").display()
             ),
+            _ if tally.misses_threads() => {
+                match tally.threads {
+                    0 => write!(out, "No thread was read")?,
+                    read => write!(out, "Only {} read", count(read as usize, "thread was", "threads were"))?,
+                }
+                write!(
+                    out,
+                    " of {} listed. Check skipped.csv for failures, and the URL classes in {}.",
+                    thousands(tally.listed.max(tally.threads + tally.postless)),
+                    self.output.join("forum.toml").display()
+                )
+            }
             _ => write!(
                 out,
                 "All boards are read. Rerun the same command to fetch new posts, or with --watch to follow the boards."
@@ -218,10 +261,11 @@ impl Display for RunSummary<'_, ForumCrawl<'_>> {
             thousands(tally.failed)
         )?;
         // Some of the pages, for the end of a sentence.
-        let list = |ids: &[UrlId]| {
-            let names: Vec<&str> = ids.iter().filter_map(|id| report.trouble.get(id)).map(CrawlUrl::as_str).collect();
+        let named = |urls: Vec<&CrawlUrl>| {
+            let names: Vec<&str> = urls.into_iter().map(CrawlUrl::as_str).collect();
             if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
         };
+        let list = |ids: &[UrlId]| named(ids.iter().filter_map(|id| report.trouble.get(id)).collect());
         if tally.logins > 0 {
             write!(
                 out,
@@ -237,6 +281,23 @@ impl Display for RunSummary<'_, ForumCrawl<'_>> {
                  deleted. Check them and rerun `suidao forum discover`{}",
                 count(tally.unread as usize, "page is", "pages are"),
                 list(&tally.unread_pages)
+            )?;
+        }
+        if tally.postless > 0 {
+            write!(
+                out,
+                "\n{} linked as threads, but no posts were recognised there; exported as other pages are{}",
+                count(tally.postless as usize, "page is", "pages are"),
+                list(&tally.postless_pages)
+            )?;
+        }
+        if unfinished > 0 {
+            write!(
+                out,
+                "\n{} fewer posts than the list of its board counts: posts were deleted, or further pages were not \
+                 found{}",
+                count(unfinished, "thread has", "threads have"),
+                named(unfinished_threads.iter().collect())
             )?;
         }
         write!(out, "\n{}", self.place())

@@ -9,6 +9,7 @@ use suidao_forum::forum::explore::{Explorer, recognise};
 use suidao_forum::forum::site::ForumSite;
 use suidao_page::model::{CrawlUrl, Event, ForumMap, ForumPageView, ForumStep, LinkState, Millis, UrlId};
 
+use super::groups::is_one_site;
 use super::watch::{Watch, Watching};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,6 +40,8 @@ const FIRST_CHECKS: u32 = 16;
 pub(super) struct Forums {
     pub(super) mode: ForumMode,
     pub(super) sites: FxHashMap<Box<str>, (ForumSite, Arc<ForumProfile>)>,
+    /// Other hosts to which forums redirect their pages, with the key of the forum in `sites`.
+    aliases: FxHashMap<Box<str>, Box<str>>,
     pub(super) watching: Option<Watching>,
     /// Pages seen before the structure is known.
     pub(super) explorer: Explorer,
@@ -71,6 +74,7 @@ impl Forums {
 
     pub fn add(&mut self, host: &str, site: ForumSite) {
         let profile = Arc::new(site.profile());
+        self.aliases.extend(site.hosts().map(|other| (other.into(), host.into())));
         self.sites.insert(host.into(), (site, profile));
     }
 
@@ -115,12 +119,36 @@ impl Forums {
     }
 
     pub(super) fn site(&self, url: &CrawlUrl) -> Option<&ForumSite> {
-        self.sites.get(url.authority()).map(|(site, _)| site)
+        self.sites.get(self.host_of(url)).map(|(site, _)| site)
+    }
+
+    pub(super) fn site_mut(&mut self, url: &CrawlUrl) -> Option<&mut ForumSite> {
+        let host = self.aliases.get(url.authority()).map_or(url.authority(), |host| &**host);
+        self.sites.get_mut(host).map(|(site, _)| site)
+    }
+
+    fn host_of<'a>(&'a self, url: &'a CrawlUrl) -> &'a str {
+        self.aliases.get(url.authority()).map_or(url.authority(), |host| &**host)
+    }
+
+    /// A page of a forum redirects: to the same page on another host of the site, or to another URL on its own.
+    pub(super) fn moved(&mut self, (from, url): (UrlId, &CrawlUrl), (to, target): (UrlId, &CrawlUrl)) {
+        if self.is_exploring() {
+            self.explorer.moved(url, target);
+        }
+        let host: Box<str> = self.host_of(url).into();
+        let is_other = target.authority() != url.authority() && self.site(target).is_none();
+        let Some((site, _)) = self.sites.get_mut(&host) else { return };
+        if is_other && site.role(from, url).is_some() && is_same_page(url, target) {
+            site.add_host(target.authority());
+            self.aliases.insert(target.authority().into(), host);
+        }
+        site.moved(from, to, url);
     }
 
     /// The analysis for a page; none if its host is not a forum.
     pub fn analysis_for(&self, url: &CrawlUrl, at: Millis) -> Option<ForumAnalysis> {
-        match self.sites.get(url.authority()) {
+        match self.sites.get(self.host_of(url)) {
             Some((_, profile)) => Some(ForumAnalysis { profile: Arc::clone(profile), at }),
             None if self.is_exploring() => Some(ForumAnalysis { profile: Arc::default(), at }),
             None => None,
@@ -141,6 +169,13 @@ impl Forums {
         let map = recognise(page_view)?;
         Some((ForumSite::new(map.clone()).ok()?, map))
     }
+}
+
+/// Whether two URLs name a page of one forum on two hosts: with and without `www.`, or with the same path.
+fn is_same_page(one: &CrawlUrl, other: &CrawlUrl) -> bool {
+    let bare = |url: &CrawlUrl| url.host().trim_start_matches("www.").to_owned();
+    let page = |url: &CrawlUrl| (url.path().trim_end_matches('/').to_owned(), url.query().map(str::to_owned));
+    bare(one) == bare(other) || is_one_site(one, other) && page(one) == page(other)
 }
 
 /// Whether a URL was requested before and may be requested again.

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use suidao_page::model::{HostId, Millis, Priority, UrlId};
+use suidao_page::model::{CrawlUrl, HostId, Millis, Priority, UrlId};
 
 use super::politeness::{Politeness, millis};
 
@@ -60,6 +60,16 @@ impl GroupKey {
 /// without a dot, of the local network, and an address are their own.
 pub(super) fn registrable_domain(host: &str) -> &str {
     psl::domain_str(host).unwrap_or(host)
+}
+
+/// Whether two URLs belong to one site: the same host, or hosts under one registrable domain.
+pub(super) fn is_one_site(one: &CrawlUrl, other: &CrawlUrl) -> bool {
+    let (one, other) = (one.host(), other.host());
+    // A host that ends in a number or a bracket is an IP address.
+    let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
+    let named = |host: &str| !host.ends_with(']') && !host.rsplit('.').next().is_some_and(is_number);
+    one == other
+        || named(one) && named(other) && psl::domain_str(one).is_some_and(|own| psl::domain_str(other) == Some(own))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -330,5 +340,21 @@ mod tests {
         assert_ne!(address("192.168.1.1"), None);
         let mut off = RateLimitGroups::new(&Politeness { delay: 0.0, ..Politeness::default() });
         assert_eq!((off.of_domain("a.cn"), off.of_address("9.9.9.9".parse().unwrap())), (None, None));
+    }
+
+    #[test]
+    fn hosts_of_one_owner_are_one_site() {
+        let url = |text: &str| CrawlUrl::parse(text).unwrap();
+        for (one, other, same) in [
+            ("http://a.cn/", "https://a.cn:81/x", true),
+            ("http://m.a.com.cn/", "http://www.a.com.cn/", true),
+            ("http://a.com.cn/", "http://b.com.cn/", false),
+            ("http://a.github.io/", "http://b.github.io/", false),
+            ("http://127.0.0.1/", "http://127.0.0.1:81/", true),
+            ("http://127.0.0.1/", "http://10.0.0.1/", false),
+            ("http://[::1]/", "http://[::2]/", false),
+        ] {
+            assert_eq!(is_one_site(&url(one), &url(other)), same, "{one} {other}");
+        }
     }
 }

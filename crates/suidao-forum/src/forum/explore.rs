@@ -15,7 +15,7 @@ use super::evidence::{BoardCertainty, board, key, members};
 use super::increment::PAGES;
 use super::links::columns;
 use super::map::IdPattern;
-use super::paging::Paging;
+use super::paging::{PageAddress, Paging};
 use super::url_classes::{MatchedUrl, UrlClass, UrlClassifier};
 use crate::forum::WORDS;
 
@@ -65,6 +65,8 @@ pub struct Explorer {
     seen: Vec<ForumPageView>,
     /// Requested URLs; those not in `seen` could not be fetched.
     requested: BTreeSet<CrawlUrl>,
+    /// Targets of redirects, with the URL that the forum links.
+    linked: BTreeMap<CrawlUrl, CrawlUrl>,
 }
 
 /// A class that may be that of the boards.
@@ -106,6 +108,26 @@ impl Explorer {
 
     pub fn seen(&self) -> &[ForumPageView] {
         &self.seen
+    }
+
+    /// A requested URL redirects.
+    pub fn moved(&mut self, from: &CrawlUrl, to: &CrawlUrl) {
+        let linked = self.linked.remove(from).unwrap_or_else(|| from.clone());
+        self.linked.insert(to.clone(), linked);
+    }
+
+    /// The URL by which the forum links a page, if it redirects to the page.
+    pub fn linked(&self, own: &CrawlUrl) -> Option<&CrawlUrl> {
+        self.linked.get(own)
+    }
+
+    /// The URLs of a page: its own, and the one by which the forum links it.
+    fn urls<'a>(&'a self, page_view: &'a ForumPageView) -> impl Iterator<Item = &'a CrawlUrl> {
+        std::iter::once(&page_view.own).chain(self.linked(&page_view.own))
+    }
+
+    fn is_of(&self, page_view: &ForumPageView, is: impl Fn(&UrlClass) -> bool) -> bool {
+        self.urls(page_view).any(|url| is(&self.classifier.classify(url).class))
     }
 
     /// The next step; call it when all requested samples were fetched or failed.
@@ -186,7 +208,7 @@ impl Explorer {
     fn judge(&self, candidate: &Candidate) -> Judged {
         let of_class = |url: &&CrawlUrl| self.classifier.classify(url).class == candidate.class;
         let (mut passed, mut checked, mut sure) = (0, 0, BoardCertainty::Records);
-        for page_view in self.seen.iter().filter(|page_view| of_class(&&page_view.own)) {
+        for page_view in self.seen.iter().filter(|page_view| self.is_of(page_view, |class| *class == candidate.class)) {
             checked += 1;
             if let Some((_, how)) = board(page_view, &self.classifier, &self.test()) {
                 passed += 1;
@@ -215,7 +237,7 @@ impl Explorer {
     fn finish(&self, boards: Option<UrlClass>, fetch_thread: bool) -> ExploreStep {
         // The entry page shows last posts with links of another class: it counts only without other boards.
         let is_board = |page_view: &&ForumPageView| match &boards {
-            Some(class) => self.classifier.classify(&page_view.own).class == *class,
+            Some(class) => self.is_of(page_view, |own| own == class),
             None => self.seen.first() == Some(page_view),
         };
         let pages: Vec<(&ForumPageView, UrlClass)> = self
@@ -230,9 +252,10 @@ impl Explorer {
         let Some(first) = thread_classes.first() else {
             return ExploreStep::GivenUp("no class of its links leads to pages that list threads");
         };
-        let of_thread =
-            |url: &CrawlUrl| thread_classes.iter().any(|class| self.classifier.classify(url).class == *class.class());
-        let threads: Vec<&ForumPageView> = self.seen.iter().filter(|page_view| of_thread(&page_view.own)).collect();
+        let is_thread = |own: &UrlClass| thread_classes.iter().any(|class| own == class.class());
+        let of_thread = |url: &CrawlUrl| is_thread(&self.classifier.classify(url).class);
+        let threads: Vec<&ForumPageView> =
+            self.seen.iter().filter(|page_view| self.is_of(page_view, is_thread)).collect();
         if fetch_thread
             && !threads.iter().any(|page_view| !page_view.posts.is_empty())
             && threads.len() < THREADS
@@ -253,8 +276,9 @@ impl Explorer {
         let rules = |page_views: &mut dyn Iterator<Item = &ForumPageView>, keys: &[IdPattern]| {
             let mut rules: Vec<PagingRule> = Vec::new();
             for page_view in page_views {
-                let rule =
-                    Paging::of(&page_view.own, 1, &page_view.links, &self.classifier, keys).map(|paging| paging.rule());
+                let firsts: Vec<CrawlUrl> = self.linked(&page_view.own).cloned().into_iter().collect();
+                let address = PageAddress { own: &page_view.own, page: 1, firsts: &firsts };
+                let rule = Paging::of(&address, &page_view.links, &self.classifier, keys).map(|paging| paging.rule());
                 rules.extend(rule.filter(|rule| !rules.contains(rule)));
             }
             rules
@@ -320,10 +344,13 @@ impl Explorer {
             }
         }
         for (page_view, _) in pages {
-            let matched = self.classifier.classify(&page_view.own);
-            let key = classes.iter().find_map(|class| class.key(&matched)).unwrap_or_else(|| page_view.own.to_string());
+            let key = self.urls(page_view).find_map(|url| {
+                let matched = self.classifier.classify(url);
+                classes.iter().find_map(|class| class.key(&matched))
+            });
             // An entry page that lists new threads is not a board if there are others.
-            let is_extra = !boards.is_empty() && classes.iter().all(|class| *class.class() != matched.class);
+            let is_extra = !boards.is_empty() && key.is_none();
+            let key = key.unwrap_or_else(|| page_view.own.to_string());
             if !is_extra && keys.insert(key) {
                 boards.push(BoardEntry { url: page_view.own.to_string(), name: String::new(), skip: false });
             }

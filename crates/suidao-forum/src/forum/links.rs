@@ -16,6 +16,8 @@ const MARK: usize = 12;
 
 /// Words for the next page, as a link's whole text without adjacent symbols.
 static NEXT: SectionWords = SectionWords::of(WORDS, "next page");
+/// Words next to the number of a page.
+static PAGE: SectionWords = SectionWords::of(WORDS, "page words");
 /// Symbols for the next page, used if there are no words.
 const ARROWS: [&str; 7] = ["›", "»", ">", "→", ">>", "▶", "≫"];
 
@@ -68,8 +70,20 @@ fn mark(text: &str, block: usize) -> Option<PaginationLink> {
     }
     let signs = |c: char| "[]()（）【】<>‹›«»→←…. |".contains(c) || c.is_whitespace();
     let bare = text.trim_matches(signs);
-    let digits = bare.trim_start_matches('第').trim_end_matches(['页', '頁']).trim();
-    let is_number = (1..=6).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let from = bare.find(|c: char| c.is_ascii_digit()).unwrap_or(bare.len());
+    let (before, rest) = bare.split_at(from);
+    let to = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, after) = rest.split_at(to);
+    // "第 2 页", "Page 2", "p. 2".
+    let is_word = |text: &str| {
+        let word = text.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
+        text.chars().all(|c| c.is_alphabetic() || signs(c)) && (word.is_empty() || PAGE.contains(&word.as_str()))
+    };
+    let before = before.trim_start_matches('第');
+    let is_number = is_word(before)
+        && is_word(after)
+        && (1..=6).contains(&digits.len())
+        && digits.bytes().all(|byte| byte.is_ascii_digit());
     let number = is_number.then(|| digits.parse().ok()).flatten();
     let word = bare.to_lowercase();
     let next = if NEXT.contains(&word.as_str()) { 2 } else { u8::from(ARROWS.contains(&text.trim())) };

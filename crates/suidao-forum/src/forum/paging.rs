@@ -4,102 +4,136 @@
 //! links identify it: if a link with the text 3 leads to `start=40`, pages begin at 0 and are 20 apart.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use suidao_page::model::{CrawlUrl, ForumPageLink, PagingRule};
+use suidao_page::word_list::SectionWords;
 
 use super::links::columns;
 use super::map::IdPattern;
-use super::url_classes::{MatchedUrl, UrlClassifier};
+use super::url_classes::{MatchedUrl, UrlClass, UrlClassifier};
+use crate::forum::WORDS;
 
 /// Maximum width of a word for a page (末页, last), in columns.
 const WORD: usize = 12;
-/// Names of parameters that count pages or entries, used if link texts show nothing.
-const COUNTING: [&str; 9] = ["page", "p", "pn", "pg", "pageno", "paged", "start", "offset", "page_no"];
+/// Names of parameters, and words before a number in a path, that count pages or entries; used if link texts show
+/// nothing.
+static COUNTING: SectionWords = SectionWords::of(WORDS, "page counters");
 /// Minimum step of a parameter that counts entries, not pages.
 const ENTRIES: i64 = 5;
+/// Letters between the URL of a first page and the number of a further one: `/page/2`, `-seite-2`.
+const INSERTED: usize = 8;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paging {
-    /// One of the links.
-    example: MatchedUrl,
-    /// Which of its values counts.
-    slot: usize,
+    /// The text of a page's URL before and after the number that counts.
+    around: (String, String),
+    /// The class of the pages, with `{page}` for that number.
+    class: String,
     first: i64,
     step: i64,
     /// Linked pages, by number.
     pages: BTreeMap<i64, CrawlUrl>,
 }
 
-/// The value that may count, all other values, and the class.
-type Group = (usize, Vec<String>, super::url_classes::UrlClass);
+/// The URL of a page of a list.
+pub struct PageAddress<'a> {
+    pub own: &'a CrawlUrl,
+    /// Its number, from 1.
+    pub page: i64,
+    /// URLs of the first page, as far as they are known: its own, and those that redirect to it.
+    pub firsts: &'a [CrawlUrl],
+}
+
+/// How a link may be another page: a value of its class, or a number in its text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    /// The value that may count, all other values, and the class.
+    Class(usize, Vec<String>, UrlClass),
+    /// The text around the number.
+    Text(String, String),
+}
+
+struct Member {
+    /// Index of the link.
+    link: usize,
+    matched: MatchedUrl,
+    /// The number, in the URL.
+    at: Range<usize>,
+    value: i64,
+}
 
 impl Paging {
-    /// The paging of the page at `own`, its `page`th (from 1); none if its links show none. `keys`: classes with known
-    /// keys; other values may differ between pages.
+    /// The paging of a page of a list; none if its links show none. `keys`: classes with known keys; other values may
+    /// differ between pages.
     pub fn of(
-        own: &CrawlUrl,
-        page: i64,
+        address: &PageAddress,
         links: &[ForumPageLink],
         classifier: &UrlClassifier,
         keys: &[IdPattern],
     ) -> Option<Self> {
-        let own = classifier.classify(own);
-        let mut groups: BTreeMap<Group, Vec<(usize, MatchedUrl)>> = BTreeMap::new();
-        for (at, link) in links.iter().enumerate() {
-            if link.marks.is_empty() && columns(&link.text) > WORD {
-                continue;
-            }
-            let matched = classifier.classify(&link.url);
-            for slot in (0..matched.slots.len()).filter(|&slot| matched.number(slot).is_some()) {
-                if continues(&own, &matched, slot, keys) {
-                    let rest = others(&matched, slot);
-                    groups.entry((slot, rest, matched.class.clone())).or_default().push((at, matched.clone()));
+        let own = classifier.classify(address.own);
+        let others =
+            address.firsts.iter().filter(|first| *first != address.own).map(|first| classifier.classify(first));
+        let mut best: Option<((usize, usize), Self)> = None;
+        for base in std::iter::once(own.clone()).chain(others) {
+            let is_first = address.page == 1 || base.url != own.url;
+            for (group, members) in groups(&base, is_first, links, classifier, keys) {
+                let found = Self::fit(&own, &base, address.page, (&group, &members), links);
+                // The first of equals.
+                if let Some(found) = found
+                    && best.as_ref().is_none_or(|best| found.0 > best.0)
+                {
+                    best = Some(found);
                 }
             }
         }
-        let best = groups
-            .into_iter()
-            .filter_map(|((slot, ..), members)| Self::fit(&own, page, slot, &members, links))
-            // The first of equals: max_by_key would return the last.
-            .reduce(|best, other| if other.0 > best.0 { other } else { best });
         best.map(|(_, paging)| paging)
     }
 
-    /// The paging of a group of links, with a score.
+    /// The paging of a group of links, with its certainty and the number of links that fit.
     fn fit(
         own: &MatchedUrl,
+        base: &MatchedUrl,
         page: i64,
-        slot: usize,
-        members: &[(usize, MatchedUrl)],
+        (group, members): (&Group, &[Member]),
         links: &[ForumPageLink],
-    ) -> Option<(usize, Self)> {
-        let value = |matched: &MatchedUrl| matched.number(slot);
+    ) -> Option<((usize, usize), Self)> {
+        // Links to the page itself are the numbers of posts, or the current page in the bar.
+        let is_other = |member: &&Member| member.matched.url != own.url;
+        let example = members.iter().find(is_other)?;
         let mut pairs: Vec<(i64, i64, usize)> = Vec::new();
         let mut next: Option<(u8, i64)> = None;
-        for (at, matched) in members {
-            let value = value(matched)?;
-            for mark in &links[*at].marks {
-                pairs.extend(mark.number.map(|number| (number, value, mark.block)));
+        for member in members.iter().filter(is_other) {
+            for mark in &links[member.link].marks {
+                pairs.extend(mark.number.map(|number| (number, member.value, mark.block)));
                 if mark.next > next.map_or(0, |(sure, _)| sure) {
-                    next = Some((mark.next, value));
+                    next = Some((mark.next, member.value));
                 }
             }
         }
-        let own_value = (own.class == members[0].1.class).then(|| own.number(slot)).flatten();
+        let own_value = match group {
+            Group::Class(slot, _, class) => (own.class == *class).then(|| own.number(*slot)).flatten(),
+            Group::Text(before, after) => number_between(own.url.as_str(), before, after),
+        };
         let mut known = pairs.clone();
         known.extend(own_value.map(|value| (page, value, usize::MAX)));
+        let more = example.matched.slots.len().saturating_sub(base.slots.len());
+        let counts = |member: &Member| {
+            counts(&member.matched.url, member.at.start)
+                && (own_value.is_some() || matches!(group, Group::Text(..)) || more == 1)
+        };
         let (first, step) = line(&known).or_else(|| {
-            let counts = |matched: &MatchedUrl| {
-                matched.counts(slot) && (own_value.is_some() || matched.slots.len() == own.slots.len() + 1)
-            };
             // A first page is never a next page, even if counting starts at 0.
             let later = |value: &i64| own_value.is_some() || *value >= 2;
-            let silent = || {
-                members.iter().filter_map(|(_, matched)| value(matched).filter(|_| counts(matched)).filter(later)).min()
-            };
+            let silent =
+                || members.iter().filter(|member| counts(member)).map(|member| member.value).filter(later).min();
             let value = next.map(|(_, value)| value).or_else(silent)?;
             match own_value {
-                Some(own) if value > own => Some((own - (value - own) * (page - 1), value - own)),
+                Some(own) if value > own => {
+                    let (first, step) = (own - (value - own) * (page - 1), value - own);
+                    (0..=step).contains(&first).then_some((first, step))
+                }
                 Some(_) => None,
                 None => single(2, value),
             }
@@ -111,8 +145,7 @@ impl Paging {
         let number = |value: i64| ((value - first) % step == 0 && value >= first).then(|| (value - first) / step + 1);
         // A single number may be a count that happens to equal an id.
         let labels: std::collections::BTreeSet<i64> = pairs.iter().map(|(label, ..)| *label).collect();
-        let options = members[0].1.slots.len() > own.slots.len() + 1;
-        if next.is_none() && labels.len() == 1 && options && !members[0].1.counts(slot) {
+        if next.is_none() && labels.len() == 1 && more > 1 && !counts_by_name(example) {
             return None;
         }
         let fits = pairs.iter().filter(|(label, value, _)| number(*value) == Some(*label)).count();
@@ -122,16 +155,18 @@ impl Paging {
             *blocks.entry(*block).or_default() += usize::from(number(*value) == Some(*label));
         }
         let in_line = blocks.values().copied().max().unwrap_or(0);
+        let mut pages = BTreeMap::new();
+        for member in members {
+            if let Some(number) = number(member.value) {
+                pages.entry(number).or_insert_with(|| member.matched.url.clone());
+            }
+        }
         let sure = 2 * in_line.min(4)
             + 3 * usize::from(next.map_or(0, |(sure, _)| sure))
             + usize::from(fits * 2 > pairs.len());
-        let mut pages = BTreeMap::new();
-        for (_, matched) in members {
-            if let Some(number) = value(matched).and_then(number) {
-                pages.entry(number).or_insert_with(|| matched.url.clone());
-            }
-        }
-        Some((sure, Self { example: members[0].1.clone(), slot, first, step, pages }))
+        let text = example.matched.url.as_str();
+        let around = (text[..example.at.start].to_owned(), text[example.at.end..].to_owned());
+        Some(((sure, fits), Self { around, class: class_with_page(example), first, step, pages }))
     }
 
     /// The page after the `page`th: as linked, or built by the rule if only later ones are linked; none after the last.
@@ -140,37 +175,126 @@ impl Paging {
         if page >= last {
             return None;
         }
-        self.pages.get(&(page + 1)).cloned().or_else(|| self.example.with(self.slot, self.first + self.step * page))
+        let built = || {
+            let (before, after) = &self.around;
+            CrawlUrl::parse(&format!("{before}{}{after}", self.first + self.step * page)).ok()
+        };
+        self.pages.get(&(page + 1)).cloned().or_else(built)
     }
 
     /// The rule for the forum file: the class of the pages, with `{page}` for the counting value.
     pub fn rule(&self) -> PagingRule {
-        let mut slot = 0;
-        let mut url = String::new();
-        let mut rest = self.example.class.as_str();
-        while let Some(from) = rest.find('{') {
-            let to = rest[from..].find('}').map_or(rest.len(), |to| from + to + 1);
-            url.push_str(&rest[..from]);
-            url.push_str(if slot == self.slot { "{page}" } else { &rest[from..to] });
-            slot += 1;
-            rest = &rest[to..];
-        }
-        url.push_str(rest);
-        PagingRule { pages: url, first: self.first, step: self.step, unlinked: false }
+        PagingRule { pages: self.class.clone(), first: self.first, step: self.step, unlinked: false }
     }
+}
+
+/// The links that may be other pages of the list at `base`, by what counts.
+fn groups(
+    base: &MatchedUrl,
+    is_first: bool,
+    links: &[ForumPageLink],
+    classifier: &UrlClassifier,
+    keys: &[IdPattern],
+) -> BTreeMap<Group, Vec<Member>> {
+    let mut groups: BTreeMap<Group, Vec<Member>> = BTreeMap::new();
+    for (link, known) in links.iter().enumerate() {
+        if known.marks.is_empty() && columns(&known.text) > WORD {
+            continue;
+        }
+        let matched = classifier.classify(&known.url);
+        let mut is_of_class = false;
+        for slot in 0..matched.slots.len() {
+            let Some(value) = matched.number(slot).filter(|_| continues(base, &matched, slot, keys)) else { continue };
+            is_of_class = true;
+            let group = Group::Class(slot, others(&matched, slot), matched.class.clone());
+            let at = matched.slots[slot].at.clone();
+            groups.entry(group).or_default().push(Member { link, matched: matched.clone(), at, value });
+        }
+        // A title with numbers hides the parts of a URL, but not that one is the other with a number added.
+        if !is_of_class
+            && is_first
+            && let Some((at, value)) = inserted(&base.url, &known.url)
+        {
+            let text = known.url.as_str();
+            let group = Group::Text(text[..at.start].to_owned(), text[at.end..].to_owned());
+            groups.entry(group).or_default().push(Member { link, matched, at, value });
+        }
+    }
+    groups
 }
 
 fn others(matched: &MatchedUrl, slot: usize) -> Vec<String> {
     matched.values().enumerate().filter(|(at, _)| *at != slot).map(|(_, value)| value.to_owned()).collect()
 }
 
-impl MatchedUrl {
-    /// Whether the parameter's name shows that it counts pages.
-    fn counts(&self, slot: usize) -> bool {
-        let before = &self.url.as_str()[..self.slots[slot].at.start];
-        let name = before.strip_suffix('=').and_then(|before| before.rsplit(['?', '&']).next());
-        name.is_some_and(|name| COUNTING.contains(&name.to_ascii_lowercase().as_str()))
+/// Whether the parameter's name, or the word before the number, shows that it counts pages.
+fn counts(url: &CrawlUrl, number: usize) -> bool {
+    let before = &url.as_str()[..number];
+    let before = before.strip_suffix(['=', '/', '-', '_']).unwrap_or(before);
+    let word = before.rsplit(|c: char| !c.is_ascii_alphabetic() && c != '_').next().unwrap_or_default();
+    COUNTING.contains(&word.trim_start_matches('_').to_ascii_lowercase().as_str())
+}
+
+fn counts_by_name(member: &Member) -> bool {
+    counts(&member.matched.url, member.at.start)
+}
+
+/// The class of a page, with `{page}` for the number that counts.
+fn class_with_page(member: &Member) -> String {
+    let Some(of) = member.matched.slots.iter().position(|slot| slot.at == member.at) else {
+        // The number is a part of a word of the class.
+        let url = &member.matched.url;
+        let start = url.origin().len();
+        return format!("{}{{page}}{}", &url.as_str()[start..member.at.start], &url.as_str()[member.at.end..]);
+    };
+    let mut class = String::new();
+    let mut rest = member.matched.class.as_str();
+    let mut slot = 0;
+    while let Some(from) = rest.find('{') {
+        let to = rest[from..].find('}').map_or(rest.len(), |to| from + to + 1);
+        class.push_str(&rest[..from]);
+        class.push_str(if slot == of { "{page}" } else { &rest[from..to] });
+        slot += 1;
+        rest = &rest[to..];
     }
+    class.push_str(rest);
+    class
+}
+
+/// The number between two texts that make up the rest of a URL.
+fn number_between(url: &str, before: &str, after: &str) -> Option<i64> {
+    let number = url.strip_prefix(before)?.strip_suffix(after)?;
+    (number.len() < 12 && number.bytes().all(|byte| byte.is_ascii_digit())).then(|| number.parse().ok()).flatten()
+}
+
+/// The part of a path before its extension, a last slash or `/index`.
+fn stem(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    let stem = path.rsplit_once('.').filter(|(_, ending)| ending.len() <= 5 && !ending.contains('/'));
+    let stem = stem.map_or(path, |(stem, _)| stem);
+    stem.strip_suffix("/index").unwrap_or(stem)
+}
+
+/// The number in the path of `other` without which it is the URL of `first`: `/a-7.html`, `/a-7-2.html`.
+fn inserted(first: &CrawlUrl, other: &CrawlUrl) -> Option<(Range<usize>, i64)> {
+    if first.authority() != other.authority() || first.query() != other.query() || first == other {
+        return None;
+    }
+    let rest = other.path().strip_prefix(stem(first.path()))?;
+    let from = rest.find(|c: char| c.is_ascii_digit())?;
+    let to = from + rest[from..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest[from..].len());
+    let between = &rest[..from];
+    let letters = between.bytes().filter(u8::is_ascii_alphabetic).count();
+    let joins = !between.is_empty()
+        && letters <= INSERTED
+        && between.bytes().all(|byte| byte.is_ascii_alphabetic() || b"-_/.,~;:!=".contains(&byte));
+    if !joins || !stem(&rest[to..]).is_empty() {
+        return None;
+    }
+    let path = other.origin().len() + other.path().len() - rest.len();
+    let at = path + from..path + to;
+    let value = other.as_str().get(at.clone()).filter(|number| number.len() < 12)?.parse().ok()?;
+    Some((at, value))
 }
 
 /// Whether a URL may be another page of the list at `own` if its value `slot` counts.
@@ -215,10 +339,9 @@ fn continues(own: &MatchedUrl, other: &MatchedUrl, slot: usize, keys: &[IdPatter
         return other_path.trim_end_matches('/') == own_path && pairs(&own.url).is_subset(&pairs(&other.url));
     }
     // /forum-2.html continues at /forum-2-2.html, /board/7 at /board/7/p/2, / at /page/2.
-    let stem = own_path.rsplit_once('.').filter(|(_, ending)| ending.len() <= 5 && !ending.contains('/'));
-    let stem = stem.map_or(own_path, |(stem, _)| stem);
-    let stem = stem.strip_suffix("/index").unwrap_or(stem);
-    other_path.strip_prefix(stem).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+    let rest = other_path.strip_prefix(stem(own_path)).filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+    let in_path = |at: usize| at - other.url.origin().len();
+    rest.is_some_and(|rest| in_path(other.slots[slot].at.start) >= other_path.len() - rest.len())
 }
 
 /// First value and step from pairs of page number and value: the line through most of them.
@@ -257,102 +380,4 @@ fn single(label: i64, value: i64) -> Option<(i64, i64)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::links::tests::read;
-    use super::*;
-
-    fn paging(path: &str, page: i64, body: &str) -> Option<Paging> {
-        let (url, links) = read(path, body);
-        Paging::of(&url, page, &links, &UrlClassifier::default(), &[])
-    }
-
-    fn after(path: &str, page: i64, body: &str) -> Option<String> {
-        let url = paging(path, page, body)?.after(page)?;
-        Some(format!("{}{}", url.path(), url.query().map(|query| format!("?{query}")).unwrap_or_default()))
-    }
-
-    fn rule(path: &str, body: &str) -> (String, i64, i64) {
-        let PagingRule { pages, first, step, .. } = paging(path, 1, body).unwrap().rule();
-        (pages, first, step)
-    }
-
-    #[test]
-    fn the_parameter_and_its_step_are_found() {
-        let body = "<p><b>1</b> <a href=/viewforum.php?f=2&start=50>2</a> <a href=/viewforum.php?f=2&start=100>3</a> … \
-                    <a href=/viewforum.php?f=2&start=450>10</a> <a href=/viewforum.php?f=2&start=50>Next</a>";
-        assert_eq!(rule("/viewforum.php?f=2", body), ("/viewforum.php?f={n}&start={page}".into(), 0, 50));
-        assert_eq!(paging("/viewforum.php?f=2", 1, body).unwrap().pages.keys().next_back(), Some(&10));
-        // Pages that are not linked are built.
-        assert_eq!(after("/viewforum.php?f=2&start=150", 4, body).as_deref(), Some("/viewforum.php?f=2&start=200"));
-        assert_eq!(after("/viewforum.php?f=2&start=450", 10, body), None);
-    }
-
-    #[test]
-    fn the_papers_own_example() {
-        let url = |page: i64| format!("/forumdisplay.php?f=85&page={page}&sort=lastpost&order=&pp=20&daysprune=-1");
-        let body: String = [2, 3, 4].map(|page| format!("<a href='{}'>{page}</a> ", url(page))).concat();
-        let found = paging("/forumdisplay.php?f=85", 1, &body).unwrap();
-        assert_eq!((found.rule().first, found.rule().step), (1, 1));
-        assert_eq!(after(&url(3), 3, &body).as_deref(), Some(&*url(4)));
-    }
-
-    #[test]
-    fn paths_are_paged_too() {
-        let body = "<p><a href=/forum-2-2.html>2</a><a href=/forum-2-3.html>3</a><a href=/forum-2-9.html>末页</a>";
-        assert_eq!(rule("/forum-2-1.html", body), ("/forum-{n}-{page}.html".into(), 1, 1));
-        assert_eq!(paging("/forum-2.html", 1, body).unwrap().pages.keys().next_back(), Some(&9));
-        assert_eq!(after("/board/7", 1, "<a href=/board/7/p/2>下一页</a>").as_deref(), Some("/board/7/p/2"));
-        assert_eq!(after("/c/sports/5", 1, "<a href=/c/sports/5?page=2>›</a>").as_deref(), Some("/c/sports/5?page=2"));
-        assert_eq!(after("/forum/x.3/", 1, "<a href=/forum/x.3/page-2>2</a>").as_deref(), Some("/forum/x.3/page-2"));
-        assert_eq!(after("/", 1, "<p><a href=/?p=1>2</a><a href=/?p=2>3</a>").as_deref(), Some("/?p=1"));
-        assert_eq!(
-            rule("/i?topic=5.0", "<a href=/i?topic=5.20>2</a> <a href=/i?topic=5.40>3</a>").0,
-            "/i?topic={n}.{page}"
-        );
-    }
-
-    #[test]
-    fn what_is_no_paging_is_not_taken_for_it() {
-        let show =
-            |id: u8| format!("<p><a href='/i?a=show&b=4&id={id}&p=2'>2</a><a href='/i?a=show&b=4&id={id}&p=3'>3</a>");
-        let list = "<p><a href='/i?a=list&b=4&p=2'>[2]</a>";
-        assert_eq!(after("/i?a=list&b=4", 1, &(show(5) + list)).as_deref(), Some("/i?a=list&b=4&p=2"));
-        // Page numbers of threads next to titles, linked counts of replies, another board.
-        let body = "<p><a href=/thread-7-2-1.html>2</a><a href=/thread-7-3-1.html>3</a><p><a href=/thread-8-2-1.html>2</a>\
-                    <p><a href=/who?t=12>12</a><a href=/who?t=9>3</a><p><a href=/forum-3-1.html>1</a>";
-        assert_eq!(paging("/forum-2-1.html", 1, body), None);
-        assert_eq!(paging("/t/5", 1, "<p><a href=/t/5/reply/991>12</a><p><a href=/t/5/reply/992>13</a>"), None);
-        assert_eq!(paging("/calendar?m=5", 1, "<a href=/day?m=5&d=1>1</a><a href=/day?m=5&d=2>2</a>"), None);
-    }
-
-    #[test]
-    fn the_parameter_name_decides_if_link_texts_do_not() {
-        let body = "<p>1 / 3 页<p><a href='/topic/12/x/?page=2'><i></i></a><a href='/topic/12/x/?page=3'>末页</a>";
-        assert_eq!(after("/topic/12/x/", 1, body).as_deref(), Some("/topic/12/x/?page=2"));
-        let body = "<a href='/topic/12/x/?page=1'><i></i></a><a href='/topic/12/x/?page=3'><i></i></a>";
-        assert_eq!(after("/topic/12/x/?page=2", 2, body).as_deref(), Some("/topic/12/x/?page=3"));
-        let one = "<a href='/t?tid=5&page=1&author=7'>only</a><a href='/t?tid=5&page=1&author=8'>only</a>";
-        assert_eq!(after("/t?tid=5", 1, one), None);
-        assert_eq!(after("/topic/12/x/", 1, "<a href='/topic/12/x/?quote=2'><i></i></a>"), None);
-    }
-
-    #[test]
-    fn parts_that_distinguish_nothing_may_differ_between_pages() {
-        let (url, links) = read(
-            "/thread-5-1-9.html",
-            "<p><a href=/thread-5-2-0.html>2</a><a href=/thread-5-3-0.html>3</a><p><a href=/thread-6-1-9.html>2</a>",
-        );
-        let keys = [IdPattern::parse("/thread-{id}-{n}-{n}.html")];
-        let paging = Paging::of(&url, 1, &links, &UrlClassifier::default(), &keys).unwrap();
-        assert_eq!(paging.after(1).unwrap().path(), "/thread-5-2-0.html");
-        assert_eq!(Paging::of(&url, 1, &links, &UrlClassifier::default(), &[]), None);
-    }
-
-    #[test]
-    fn lists_that_show_only_next_are_followed() {
-        let next = |from: i64| format!("<a href='/f?kw=a&pn={}'>下一页</a>", from + 50);
-        assert_eq!(after("/f?kw=a", 1, &next(0)).as_deref(), Some("/f?kw=a&pn=50"));
-        assert_eq!(after("/f?kw=a&pn=50", 2, &next(50)).as_deref(), Some("/f?kw=a&pn=100"));
-        assert_eq!(after("/f?kw=a&pn=100", 3, "<a href='/f?kw=a&pn=50'>上一页</a><a href='/f?kw=a&pn=0'>1</a>"), None);
-    }
-}
+mod tests;

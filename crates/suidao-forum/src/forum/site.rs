@@ -1,6 +1,8 @@
 //! A forum with a known structure: which links of a page are needed and why, which threads changed, where a list
 //! continues.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +16,7 @@ use super::explore::paged_slot;
 use super::increment::{BoardScan, KnownThread, ScanResult, ThreadChange};
 use super::links::columns;
 use super::map::{IdPattern, MapError, offset, page_by_rule};
-use super::paging::Paging;
+use super::paging::{PageAddress, Paging};
 use super::url_classes::UrlClassifier;
 
 /// Minimum width of a thread title without a record, in columns.
@@ -49,6 +51,10 @@ pub struct ForumSite {
     directory: String,
     /// Boards and threads successfully read.
     read: FxHashSet<UrlId>,
+    /// URLs that the forum links and that redirect to a board or a thread: its pages may be linked by them.
+    linked: FxHashMap<UrlId, CrawlUrl>,
+    /// Other hosts to which it redirects its pages.
+    hosts: BTreeSet<Box<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +98,8 @@ impl ForumSite {
             excluded_boards: FxHashSet::default(),
             directory: String::new(),
             read: FxHashSet::default(),
+            linked: FxHashMap::default(),
+            hosts: BTreeSet::new(),
         };
         site.directory = directory(&site.map);
         let skipped =
@@ -143,8 +151,14 @@ impl ForumSite {
         classes.iter().find_map(|class| class.key(&matched))
     }
 
-    /// Reads a page that was requested for `role`.
-    pub fn read(&self, id: UrlId, role: ForumRole, page_view: &ForumPageView) -> ParsedForumPage {
+    /// Reads a page that was requested for `role`. `first`: the URL of the first page of its list or thread.
+    pub fn read(
+        &self,
+        id: UrlId,
+        role: ForumRole,
+        page_view: &ForumPageView,
+        first: Option<&CrawlUrl>,
+    ) -> ParsedForumPage {
         let threads = if matches!(role, ForumRole::Thread | ForumRole::Continuation { .. }) {
             Vec::new()
         } else {
@@ -154,9 +168,13 @@ impl ForumSite {
         let kind = match role {
             ForumRole::Thread | ForumRole::Continuation { .. } if page_view.login => PageKind::Login,
             ForumRole::Thread if self.is_unexpectedly_empty(id, page_view.posts.is_empty()) => PageKind::Unread,
+            ForumRole::Thread if page_view.posts.is_empty() => PageKind::Postless { thread: id, page: 1 },
             ForumRole::Thread => PageKind::Thread { thread: id, page: 1 },
             ForumRole::Continuation { .. } if self.is_unexpectedly_empty(id, page_view.posts.is_empty()) => {
                 PageKind::Unread
+            }
+            ForumRole::Continuation { thread, page } if page_view.posts.is_empty() => {
+                PageKind::Postless { thread, page }
             }
             ForumRole::Continuation { thread, page } => PageKind::Thread { thread, page },
             ForumRole::Board | ForumRole::Index { .. } if page_view.login && !has_threads => PageKind::Login,
@@ -167,20 +185,23 @@ impl ForumSite {
             ForumRole::Index { board, page } => PageKind::Index { board, page },
             ForumRole::Start | ForumRole::Sample => PageKind::Other,
         };
-        let next = match kind {
-            PageKind::Index { page, .. } if u32::from(page) < self.map.index_pages => {
-                self.after(page_view, page, &self.map.board_pages, &self.boards)
+        let firsts: Vec<CrawlUrl> =
+            first_page(id, role).and_then(|list| self.linked.get(&list)).into_iter().chain(first).cloned().collect();
+        let after = |page: u16, rules: &[PagingRule], keys: &[IdPattern]| {
+            let address = PageAddress { own: &page_view.own, page: i64::from(page), firsts: &firsts };
+            self.after(&address, page_view, rules, keys)
+        };
+        let next = match (kind, kind.thread()) {
+            (PageKind::Index { page, .. }, _) if u32::from(page) < self.map.index_pages => {
+                after(page, &self.map.board_pages, &self.boards)
             }
             // Built page URLs would never end: nothing shows that a page repeats the previous one.
-            PageKind::Thread { page, .. } if page < THREAD_PAGES => self.after(page_view, page, &[], &self.threads),
+            (_, Some((_, page))) if page < THREAD_PAGES => after(page, &[], &self.threads),
             _ => None,
         };
-        let boards = if matches!(kind, PageKind::Thread { .. }) { Vec::new() } else { self.new_boards(page_view) };
-        let posts = if matches!(kind, PageKind::Thread { .. }) {
-            page_view.posts.iter().flatten().copied().collect()
-        } else {
-            Vec::new()
-        };
+        let is_thread = kind.thread().is_some();
+        let boards = if is_thread { Vec::new() } else { self.new_boards(page_view) };
+        let posts = if is_thread { page_view.posts.iter().flatten().copied().collect() } else { Vec::new() };
         ParsedForumPage { kind, threads, boards, next, posts }
     }
 
@@ -191,16 +212,15 @@ impl ForumSite {
 
     fn after(
         &self,
+        address: &PageAddress,
         page_view: &ForumPageView,
-        page: u16,
         rules: &[PagingRule],
         keys: &[IdPattern],
     ) -> Option<CrawlUrl> {
-        let page = i64::from(page);
-        if let Some(paging) = Paging::of(&page_view.own, page, &page_view.links, &self.classifier, keys) {
-            return paging.after(page);
+        if let Some(paging) = Paging::of(address, &page_view.links, &self.classifier, keys) {
+            return paging.after(address.page);
         }
-        let made = |rule: &PagingRule| page_by_rule(rule, &page_view.own, page + 1, &self.classifier);
+        let made = |rule: &PagingRule| page_by_rule(rule, &page_view.own, address.page + 1, &self.classifier);
         rules.iter().filter(|rule| rule.unlinked).find_map(made)
     }
 
@@ -279,12 +299,22 @@ impl ForumSite {
         url.path().starts_with(&self.directory)
     }
 
-    /// Handles a redirect: the target becomes the board or the thread.
-    pub fn moved(&mut self, from: UrlId, to: UrlId) {
-        let Some(role) = self.roles.remove(&from) else { return };
+    /// Handles a redirect: the target becomes the board or the thread. `url`: the URL of `from`.
+    pub fn moved(&mut self, from: UrlId, to: UrlId, url: &CrawlUrl) {
+        let Some(&role) = self.roles.get(&from) else { return };
+        // A deleted thread may lead to its board or the home page, which stay what they are.
+        if self.roles.get(&to).is_some_and(|known| std::mem::discriminant(known) != std::mem::discriminant(&role)) {
+            return;
+        }
+        self.roles.remove(&from);
         self.roles.insert(to, role);
-        for id in self.ids.values_mut().filter(|id| **id == from) {
-            *id = to;
+        if let Some(classes) = self.classes(role) {
+            let key = self.key(classes, url);
+            for id in key.and_then(|key| self.ids.get_mut(&key)).into_iter().filter(|id| **id == from) {
+                *id = to;
+            }
+            let linked = self.linked.remove(&from).unwrap_or_else(|| url.clone());
+            self.linked.insert(to, linked);
         }
         if let Some(pass) = self.scans.remove(&from) {
             self.scans.insert(to, pass);
@@ -292,14 +322,34 @@ impl ForumSite {
         if let Some(known) = self.known.remove(&from) {
             self.known.insert(to, known);
         }
-        for known in self.known.values_mut().filter(|known| known.board == from) {
-            known.board = to;
+        if matches!(role, ForumRole::Board) {
+            for known in self.known.values_mut().filter(|known| known.board == from) {
+                known.board = to;
+            }
         }
         if let Some((page, number)) = self.last.remove(&from) {
             self.last.insert(to, (if page == from { to } else { page }, number));
         }
         if self.read.remove(&from) {
             self.read.insert(to);
+        }
+    }
+
+    /// Other hosts to which it redirects its pages.
+    pub fn hosts(&self) -> impl Iterator<Item = &str> {
+        self.hosts.iter().map(|host| &**host)
+    }
+
+    pub fn add_host(&mut self, host: &str) {
+        self.hosts.insert(host.into());
+    }
+
+    /// The classes whose keys identify pages of this role.
+    fn classes(&self, role: ForumRole) -> Option<&[IdPattern]> {
+        match role {
+            ForumRole::Thread => Some(&self.threads),
+            ForumRole::Board => Some(&self.boards),
+            _ => None,
         }
     }
 
@@ -319,12 +369,7 @@ impl ForumSite {
         if let (ForumRole::Index { .. }, ForumRole::Continuation { .. }) = (&noted, role) {
             *noted = role;
         }
-        let classes = match role {
-            ForumRole::Thread => &self.threads,
-            ForumRole::Board => &self.boards,
-            _ => return,
-        };
-        if let Some(key) = self.key(classes, url) {
+        if let Some(key) = self.classes(role).and_then(|classes| self.key(classes, url)) {
             self.ids.entry(key).or_insert(id);
         }
     }
@@ -335,7 +380,7 @@ impl ForumSite {
             PageKind::Index { board, .. } => {
                 self.read.insert(board);
             }
-            PageKind::Thread { thread, page: number } => {
+            PageKind::Thread { thread, page: number } | PageKind::Postless { thread, page: number } => {
                 if !page.posts.is_empty() {
                     self.read.insert(id);
                 }
@@ -367,6 +412,16 @@ impl ForumSite {
                 }
             }
         }
+    }
+}
+
+/// The first page of the list or thread that a page belongs to.
+pub fn first_page(id: UrlId, role: ForumRole) -> Option<UrlId> {
+    match role {
+        ForumRole::Board | ForumRole::Thread => Some(id),
+        ForumRole::Index { board, .. } => Some(board),
+        ForumRole::Continuation { thread, .. } => Some(thread),
+        ForumRole::Start | ForumRole::Sample => None,
     }
 }
 

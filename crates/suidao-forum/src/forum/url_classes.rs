@@ -303,6 +303,12 @@ fn run(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
     let letters = &run[..run.len() - digits];
     if run.len() >= CODE && run.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         parts.push(Part { kind: Kind::Code, at: range });
+    } else if let Some(word) = page_word(run) {
+        // `79001p2`: the second page of 79001.
+        let (from, to) = (range.start + word.start, range.start + word.end);
+        parts.push(Part { kind: Kind::Number, at: range.start..from });
+        parts.push(Part { kind: Kind::Word, at: from..to });
+        parts.push(Part { kind: Kind::Number, at: to..range.end });
     } else if letters.bytes().any(|byte| byte.is_ascii_digit()) {
         let kind = if run.len() >= 4 { Kind::Code } else { Kind::Word };
         parts.push(Part { kind, at: range });
@@ -315,6 +321,15 @@ fn run(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
     }
 }
 
+/// The word for a page between two numbers.
+fn page_word(run: &str) -> Option<Range<usize>> {
+    const WORDS: [&str; 3] = ["p", "pg", "page"];
+    let from = run.find(|c: char| !c.is_ascii_digit())?;
+    let to = from + run[from..].find(|c: char| c.is_ascii_digit())?;
+    let numbers = from > 0 && run[to..].bytes().all(|byte| byte.is_ascii_digit());
+    (numbers && WORDS.iter().any(|word| run[from..to].eq_ignore_ascii_case(word))).then_some(from..to)
+}
+
 /// Handles a segment with an id and a title, such as `12-第3次`, `12-part-2`, `di-3ci-tao-lun-12`: the number and its
 /// separator are parts, the rest is the slug. Returns whether it was one.
 fn titled(text: &str, range: Range<usize>, parts: &mut Vec<Part>) -> bool {
@@ -325,9 +340,12 @@ fn titled(text: &str, range: Range<usize>, parts: &mut Vec<Part>) -> bool {
     let push = |parts: &mut Vec<Part>, kind: Kind, at: Range<usize>| parts.push(Part { kind, at });
     let digits = piece.len() - piece.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let following = &piece[digits..];
+    // `79001-2.html` has no title.
     let extension =
-        |rest: &str| rest.len() <= 6 && rest.starts_with('.') && rest[1..].chars().all(|c| c.is_ascii_alphanumeric());
-    if digits > 0 && following.starts_with(is_joint) && following.contains(is_letter) && !extension(following) {
+        |rest: &str| (2..=6).contains(&rest.len()) && rest[1..].bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let title =
+        following.rfind('.').filter(|&dot| extension(&following[dot..])).map_or(following, |dot| &following[..dot]);
+    if digits > 0 && following.starts_with(is_joint) && title.contains(is_letter) {
         push(parts, Kind::Number, range.start..range.start + digits);
         push(parts, Kind::Fixed, range.start + digits..range.start + digits + 1);
         push(parts, Kind::Slug, range.start + digits + 1..end);
@@ -427,6 +445,12 @@ mod tests {
         assert_eq!(class("/index.php?topic=5.20"), "/index.php?topic={n}.{n}");
         assert_eq!(class("/s/0123456789abcdef0123"), "/s/{h}");
         assert_eq!(class("/bbs/topic-post591.html"), "/bbs/topic-post{n}.html");
+        assert_eq!(class("/t/79001.html"), "/t/{n}.html");
+        assert_eq!(class("/t/79001-2.html"), "/t/{n}-{n}.html");
+        assert_eq!(class("/t/79001_2.htm"), "/t/{n}_{n}.htm");
+        assert_eq!(class("/t/79001-part-2.html"), "/t/{n}-{s}");
+        assert_eq!(class("/p/79001p2.html"), "/p/{n}p{n}.html");
+        assert_eq!(class("/p/79001p2b"), "/p/{h}");
     }
 
     #[test]

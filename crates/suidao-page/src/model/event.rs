@@ -238,7 +238,7 @@ impl PageProcessed {
         match self.forum.as_deref().map(|page| page.kind) {
             Some(PageKind::Index { .. }) => true,
             // Posts are a list of records too, but their links do not lead to documents.
-            Some(PageKind::Thread { .. }) => false,
+            Some(PageKind::Thread { .. } | PageKind::Postless { .. }) => false,
             _ => self.listing,
         }
     }

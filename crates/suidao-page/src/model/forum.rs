@@ -181,6 +181,22 @@ pub enum PageKind {
     Login,
     /// A list or thread without entries where there were some: the forum's layout has changed.
     Unread,
+    /// Linked as a thread, but no post is recognised on it.
+    Postless {
+        /// First page of the thread; `page` counts from 1.
+        thread: UrlId,
+        page: u16,
+    },
+}
+
+impl PageKind {
+    /// First page and number of a page of a thread, with posts or without.
+    pub fn thread(self) -> Option<(UrlId, u16)> {
+        match self {
+            Self::Thread { thread, page } | Self::Postless { thread, page } => Some((thread, page)),
+            Self::Other | Self::Index { .. } | Self::Login | Self::Unread => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

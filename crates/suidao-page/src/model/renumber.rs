@@ -160,7 +160,9 @@ fn lists(lists: &mut [IndexPage], new: &mut impl Renumber) {
 impl PageKind {
     fn renumber(&mut self, new: &mut impl Renumber) {
         match self {
-            Self::Index { board: first, page: _ } | Self::Thread { thread: first, page: _ } => *first = new.url(*first),
+            Self::Index { board: first, page: _ }
+            | Self::Thread { thread: first, page: _ }
+            | Self::Postless { thread: first, page: _ } => *first = new.url(*first),
             Self::Other | Self::Login | Self::Unread => {}
         }
     }

@@ -182,7 +182,7 @@ impl Visits {
             match self.pages[index].kind {
                 PageKind::Index { .. } => entry.listing = true,
                 // Posts are records too, but do not link to other documents.
-                PageKind::Thread { .. } => entry.listing = false,
+                PageKind::Thread { .. } | PageKind::Postless { .. } => entry.listing = false,
                 _ => {}
             }
         }
@@ -226,12 +226,14 @@ impl Visits {
             return PageRole::Retired;
         }
         match self.pages[index as usize].kind {
-            PageKind::Thread { thread: first, page } if page > 1 => match thread(first) {
-                Some(first) if thread_page(self.pages[first as usize].kind) == 1 => PageRole::Further(first),
-                // Its first page was never parsed.
-                _ => PageRole::Thread,
-            },
-            PageKind::Thread { .. } => PageRole::Thread,
+            PageKind::Thread { thread: first, page } | PageKind::Postless { thread: first, page } if page > 1 => {
+                match thread(first) {
+                    Some(first) if thread_page(self.pages[first as usize].kind) == 1 => PageRole::Further(first),
+                    // Its first page was never parsed.
+                    _ => PageRole::Thread,
+                }
+            }
+            PageKind::Thread { .. } | PageKind::Postless { .. } => PageRole::Thread,
             PageKind::Login => PageRole::Login,
             PageKind::Unread => PageRole::Unread,
             PageKind::Index { .. } | PageKind::Other => PageRole::Page,
@@ -244,10 +246,10 @@ fn rank(kind: PageKind) -> u8 {
     match kind {
         PageKind::Login | PageKind::Unread => 0,
         PageKind::Other => 1,
-        PageKind::Index { .. } | PageKind::Thread { .. } => 2,
+        PageKind::Index { .. } | PageKind::Thread { .. } | PageKind::Postless { .. } => 2,
     }
 }
 
 fn thread_page(kind: PageKind) -> u16 {
-    if let PageKind::Thread { page, .. } = kind { page } else { 0 }
+    kind.thread().map_or(0, |(_, page)| page)
 }

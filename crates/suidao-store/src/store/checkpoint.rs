@@ -1,7 +1,7 @@
 //! A saved state of the crawl in `state/checkpoint`, after the first batches of the log.
 //!
 //! ```text
-//! suidao checkpoint 5\n   header (postcard): batches, digest of the last of them, digest of the settings
+//! suidao checkpoint 6\n   header (postcard): batches, digest of the last of them, digest of the settings
 //! length u32, xxh3 u64, bytes         a piece, and so on
 //! 0 u32, number of pieces u64         the end
 //! ```
@@ -20,7 +20,7 @@ use super::{CrawlDirectory, Store, StoreError, plain_file};
 use suidao_page::model::Batch;
 
 /// First line of the file. Increase the number when pieces of an earlier build cannot be read.
-const HEAD: &[u8] = b"suidao checkpoint 5\n";
+const HEAD: &[u8] = b"suidao checkpoint 6\n";
 
 /// Longest piece accepted, in bytes. The largest are lists of queued URLs, 10 bytes per entry.
 const LONGEST: u32 = 1 << 31;

@@ -5,7 +5,7 @@ use crate::crawl::draft::Draft;
 use crate::crawl::forum_state::{ForumMode, was_requested};
 use suidao_forum::forum::explore::ExploreStep;
 use suidao_forum::forum::increment::ThreadChange;
-use suidao_forum::forum::site::{ForumSite, ListedThread, ParsedForumPage};
+use suidao_forum::forum::site::{ForumSite, ListedThread, ParsedForumPage, first_page};
 use suidao_page::model::{
     CrawlUrl, Event, ForumMap, ForumPage, ForumPageView, ForumRole, ForumStep, IndexPage, Link, LinkDecision,
     LinkState, ListedActivity, PageKind, Relevance, UrlId, UrlOrigin,
@@ -51,7 +51,8 @@ pub fn read_forum(
     let recognised = if known.is_none() { Some(forums.recognise(page_view)?) } else { None };
     let site = known.or(recognised.as_ref().map(|(site, _)| site))?;
     let role = if known.is_some() { site.role(id, url).unwrap_or(ForumRole::Sample) } else { ForumRole::Board };
-    let reading = site.read(id, role, page_view);
+    let first = first_page(id, role).map(|first| draft.state.urls.url(first));
+    let reading = site.read(id, role, page_view, first.as_ref());
     let (kind, posts) = (reading.kind, reading.posts.clone());
     let mut result = forum_links(draft, site, id, reading);
     result.links.retain(|want| want.to != id);
@@ -82,10 +83,11 @@ fn forum_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ParsedFo
     let mut rows: Vec<(UrlId, ListedActivity)> = Vec::new();
     for ListedThread { url, id, title, listed } in &reading.threads {
         let thread = id.unwrap_or_else(|| want(draft, url, title, ForumRole::Thread));
+        let thread = redirected(draft, thread).unwrap_or(thread);
         rows.extend(listed.map(|listed| (thread, listed)));
     }
-    let next = match reading.kind {
-        PageKind::Index { board, page } => {
+    let next = match (reading.kind, reading.kind.thread()) {
+        (PageKind::Index { board, page }, _) => {
             let scan = site.judge(board, &rows);
             let replied = scan.changed.iter().filter(|(_, change)| *change == ThreadChange::Replied);
             let last_pages = replied.map(|(thread, _)| site.last_page(*thread));
@@ -93,7 +95,7 @@ fn forum_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ParsedFo
             result.lists.push(IndexPage { board, page, threads: rows });
             scan.more.then_some(ForumRole::Index { board, page: page.saturating_add(1) })
         }
-        PageKind::Thread { thread, page } => Some(ForumRole::Continuation { thread, page: page.saturating_add(1) }),
+        (_, Some((thread, page))) => Some(ForumRole::Continuation { thread, page: page.saturating_add(1) }),
         _ => None,
     };
     if let (Some(role), Some(url)) = (next, &reading.next) {
@@ -107,6 +109,12 @@ fn forum_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ParsedFo
         result.links.push(ForumLink { to, url, text: String::new(), role });
     }
     result
+}
+
+/// Where a URL was found to redirect.
+fn redirected(draft: &Draft, id: UrlId) -> Option<UrlId> {
+    let target = draft.state.canonicals.led_to(id);
+    (draft.link_state(id) == LinkState::Redirected && target != id).then_some(target)
 }
 
 /// Starts the next visit of all boards if the previous one has ended, or the first one once the forum is analysed.
@@ -197,9 +205,13 @@ fn begin(draft: &mut Draft, map: &ForumMap, step: &mut ForumStep) {
         step.links.push(link);
     }
     for (&id, page_view) in forums.seen.iter().zip(forums.explorer.seen()) {
-        let Some(role) = site.role(id, &page_view.own) else { continue };
-        let reading = site.read(id, role, page_view);
-        if let PageKind::Thread { .. } = reading.kind {
+        let linked = forums.explorer.linked(&page_view.own);
+        let role = site.role(id, &page_view.own).or_else(|| site.role(id, linked?));
+        let Some(role) = role else { continue };
+        let first = first_page(id, role)
+            .map(|first| if first == id { page_view.own.clone() } else { draft.state.urls.url(first) });
+        let reading = site.read(id, role, page_view, linked.or(first.as_ref()));
+        if reading.kind.thread().is_some() {
             step.read.push((id, reading.kind, reading.posts.clone()));
         }
         let result = forum_links(draft, &site, id, reading);

@@ -40,7 +40,7 @@ pub fn of_productive_host(draft: &mut Draft, visit: &PageVisit, feeds: &[CrawlUr
     }
     let own = state.urls.url(visit.id);
     // The URLs of a forum are found through its pages.
-    if state.forums.sites.contains_key(own.authority()) {
+    if state.forums.site(&own).is_some() {
         return None;
     }
     let mut named: Vec<CrawlUrl> = Vec::new();

@@ -1,15 +1,24 @@
 //! Forums in the state: recognised hosts, what their pages are, and which are fetched again.
 
-use suidao_page::model::{CrawlUrl, ForumPage, ForumRole, ForumStep, LinkState, Millis, PageKind, UrlId};
+use suidao_page::model::{ForumPage, ForumRole, ForumStep, LinkState, Millis, PageKind, UrlId};
 
 use super::State;
 use crate::crawl::forum_state::{Exploration, ForumMode, was_requested};
 
 impl State {
     pub(super) fn move_in_forum(&mut self, from: UrlId, to: UrlId) {
-        let url = self.urls.url(from);
-        if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
-            site.moved(from, to);
+        let (url, target) = (self.urls.url(from), self.urls.url(to));
+        self.forums.moved((from, &url), (to, &target));
+    }
+
+    /// Notes what a URL of a forum is for. If it was found to redirect, that is its target.
+    fn set_forum_role(&mut self, id: UrlId, role: ForumRole) {
+        let url = self.urls.url(id);
+        let Some(site) = self.forums.site_mut(&url) else { return };
+        site.set_role(id, role, &url);
+        let target = self.canonicals.led_to(id);
+        if target != id && self.urls.get(id).state == LinkState::Redirected {
+            self.forums.moved((id, &url), (target, &self.urls.url(target)));
         }
     }
 
@@ -25,12 +34,12 @@ impl State {
             self.forums.add_map(map);
         }
         let url = self.urls.url(id);
-        let roles: Vec<(UrlId, ForumRole, CrawlUrl)> =
-            page.roles.iter().map(|(id, role)| (*id, *role, self.urls.url(*id))).collect();
-        if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
-            for (id, role, url) in &roles {
-                site.set_role(*id, *role, url);
+        if self.forums.site(&url).is_some() {
+            for (id, role) in &page.roles {
+                self.set_forum_role(*id, *role);
             }
+        }
+        if let Some(site) = self.forums.site_mut(&url) {
             site.observe(id, page);
         }
     }
@@ -52,13 +61,10 @@ impl State {
             self.forums.exploration = Exploration::Failed(why.clone());
         }
         for (id, role) in &step.roles {
-            let url = self.urls.url(*id);
             if *role == ForumRole::Sample {
-                self.forums.explorer.mark_requested(&url);
+                self.forums.explorer.mark_requested(&self.urls.url(*id));
             }
-            if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
-                site.set_role(*id, *role, &url);
-            }
+            self.set_forum_role(*id, *role);
         }
         let pages = step.read.iter().map(|(id, kind, posts)| (*id, *kind, posts.clone(), Vec::new()));
         let lists = step.lists.iter().map(|list| {
@@ -66,7 +72,7 @@ impl State {
         });
         for (id, kind, posts, lists) in lists.chain(pages.collect::<Vec<_>>()) {
             let url = self.urls.url(id);
-            if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+            if let Some(site) = self.forums.site_mut(&url) {
                 let page = ForumPage { kind, roles: Vec::new(), lists, posts, view: None, map: None };
                 site.observe(id, &page);
             }
@@ -79,10 +85,9 @@ impl State {
         for id in &step.due {
             self.make_due(*id);
         }
-        if let Some((site, _)) = step.restarted.first().and_then(|id| {
-            let url = self.urls.url(*id);
-            self.forums.sites.get_mut(url.authority())
-        }) {
+        if let Some(first) = step.restarted.first()
+            && let Some(site) = self.forums.site_mut(&self.urls.url(*first))
+        {
             site.begin_pass(&step.restarted);
         }
         self.admit(&step.links);
