@@ -56,10 +56,9 @@ impl HttpFetchEngine for GuidedEngine {
             }
             let shared = Arc::clone(&self.0);
             let judged = spawn_blocking(move || {
-                if (200..300).contains(&fetched.status) {
-                    shared.judge.judge(&requested, &fetched);
-                }
-                response(&requested, &fetched)
+                let is_page = (200..300).contains(&fetched.status);
+                let reopened = if is_page { shared.judge.judge(&requested, &fetched) } else { Vec::new() };
+                response(&requested, &fetched, &reopened)
             });
             return judged.await.map_err(|_| {
                 EngineError::Other("the parser panicked on the page, so it is skipped; please report it".to_owned())
@@ -121,8 +120,16 @@ impl Shared {
     }
 }
 
-/// The response as spider expects it: HTML in UTF-8, other bodies as they are.
-fn response(requested: &CrawlUrl, fetched: &Fetched) -> EngineResponse {
+/// The response as spider expects it: HTML in UTF-8, other bodies as they are. spider takes each page's links once, so
+/// those that are to be followed now, of pages it has seen, are appended to this page.
+fn response(requested: &CrawlUrl, fetched: &Fetched, reopened: &[CrawlUrl]) -> EngineResponse {
+    let body = read::html(fetched).map(|mut html| {
+        for url in reopened {
+            // A URL in normal form has no quotation mark.
+            html.push_str(&format!("\n<a href=\"{}\"></a>", url.as_str().replace('&', "&amp;")));
+        }
+        html
+    });
     let mut headers = HeaderMap::new();
     for (name, value) in &fetched.headers {
         if !matches!(name.as_str(), "content-encoding" | "content-length" | "transfer-encoding")
@@ -135,7 +142,7 @@ fn response(requested: &CrawlUrl, fetched: &Fetched) -> EngineResponse {
         status_code: StatusCode::from_u16(fetched.status).unwrap_or(StatusCode::BAD_GATEWAY),
         final_url: (fetched.url != *requested).then(|| fetched.url.as_str().to_owned()),
         headers,
-        body: read::html(fetched).map_or_else(|| fetched.body.to_vec(), String::into_bytes),
+        body: body.map_or_else(|| fetched.body.to_vec(), String::into_bytes),
         served: true,
         ..EngineResponse::default()
     }
