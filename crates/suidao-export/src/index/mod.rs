@@ -12,6 +12,7 @@ mod schema;
 mod search;
 mod snippet;
 mod source;
+mod spelling;
 mod terms;
 pub mod tokenizer;
 

@@ -6,7 +6,7 @@ use suidao_page::model::Millis;
 use suidao_store::store::Store;
 
 /// Format of the index. Increase it when a field or the tokenizer changes.
-pub(super) const FORMAT: u32 = 6;
+pub(super) const FORMAT: u32 = 7;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexSource {

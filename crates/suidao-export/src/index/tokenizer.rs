@@ -1,13 +1,14 @@
 //! Tokenizes text for the index, pages and queries alike, with the program's segmenter.
 //!
-//! A token is a word of the dictionary, also inside other words, a Chinese character, or a word of another script,
-//! stemmed as English. Positions count Chinese characters and words of other scripts. So a piece of text has the same
+//! A token is a word of the dictionary, also inside other words, a character of a script without spaces (Chinese
+//! characters, kana, Hangul), or a word of another script, stemmed as English. Positions count such characters and words.
+//! So a piece of text has the same
 //! tokens at the same distances everywhere, and is found as a phrase of tokens that cover it, however jieba segments
 //! its neighbours.
 
 use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
 
-use suidao_page::text::fold;
+use super::spelling::Spelled;
 use suidao_page::text::segment::{WordPart, cut_all};
 
 /// Its name in the index.
@@ -21,15 +22,13 @@ pub fn analyzer() -> TextAnalyzer {
     TextAnalyzer::builder(Segmenter).filter(Stemmer::new(Language::English)).build()
 }
 
-/// Folds and tokenizes ([`cut_all`]). Offsets refer to the original text.
+/// Brings text to one spelling and tokenizes it ([`cut_all`]). Offsets refer to the original text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Segmenter;
 
 #[derive(Debug)]
 pub struct Segments {
-    folded: String,
-    /// Original bytes before each byte of the folded text; empty if they are equal.
-    origins: Vec<usize>,
+    spelled: Spelled,
     parts: std::vec::IntoIter<WordPart>,
     token: Token,
 }
@@ -38,42 +37,27 @@ impl Tokenizer for Segmenter {
     type TokenStream<'a> = Segments;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Segments {
-        let folded = fold(text);
-        let mut origins = Vec::new();
-        let lengths = || text.chars().map(char::len_utf8).zip(folded.chars().map(char::len_utf8));
-        if lengths().any(|(given, folded)| given != folded) {
-            let mut at = 0;
-            for (given, folded) in lengths() {
-                origins.extend(std::iter::repeat_n(at, folded));
-                at += given;
-            }
-            origins.push(at);
-        }
+        let spelled = Spelled::new(text);
         let mut parts = Vec::new();
-        cut_all(&folded, |part| {
+        cut_all(&spelled.text, |part| {
             if part.range.len() <= LONGEST {
                 parts.push(part);
             }
         });
-        Segments { folded, origins, parts: parts.into_iter(), token: Token::default() }
-    }
-}
-
-impl Segments {
-    fn origin(&self, at: usize) -> usize {
-        self.origins.get(at).copied().unwrap_or(at)
+        Segments { spelled, parts: parts.into_iter(), token: Token::default() }
     }
 }
 
 impl TokenStream for Segments {
     fn advance(&mut self) -> bool {
         let Some(part) = self.parts.next() else { return false };
-        self.token.offset_from = self.origin(part.range.start);
-        self.token.offset_to = self.origin(part.range.end);
+        self.token.offset_from = self.spelled.origin(part.range.start);
+        self.token.offset_to = self.spelled.origin(part.range.end);
         self.token.position = part.place;
         self.token.position_length = part.length;
         self.token.text.clear();
-        self.token.text.push_str(&self.folded[part.range]);
+        // A word may be spaced out.
+        self.token.text.extend(self.spelled.text[part.range].split_whitespace());
         true
     }
 
@@ -121,6 +105,35 @@ mod tests {
         holds("神经网络", "神經網絡", 1);
         holds("网络", "網絡", 3);
         holds("learn", "Learning", 5);
+    }
+
+    #[test]
+    fn words_are_found_inside_texts_without_spaces() {
+        let positions = |text: &str| {
+            let mut found = Vec::new();
+            analyzer().token_stream(text).process(&mut |token| found.push((token.position, token.text.clone())));
+            found
+        };
+        for (query, text) in [
+            ("データベース", "このデータベースの設計"),
+            ("データベース", "ﾃﾞｰﾀﾍﾞｰｽの設計"),
+            ("カタカナ", "ｶﾀｶﾅ"),
+            ("ひらがな", "漢字とひらがなを"),
+            ("서울", "어제 서울에서 만났다"),
+            ("机器学习", "机\n器学习"),
+            ("机器学习", "机 器 学 习"),
+            ("机器学习", "研究机 器\u{3000}学习的人"),
+            ("人工智能", "⼈⼯智能"),
+            ("naïve bayes", "a naive Bayes classifier"),
+            ("naive", "naïve"),
+            ("Straße", "eine STRASSE"),
+        ] {
+            let (cover, found) = (phrase_tokens(query), positions(text));
+            let at =
+                |start: usize| cover.iter().all(|(offset, token)| found.contains(&(start + offset, token.clone())));
+            assert!((0..text.len()).any(at), "{query} in {text}: {cover:?} {found:?}");
+        }
+        assert!(!positions("はし").iter().any(|(_, token)| *token == phrase_tokens("ばし")[0].1));
     }
 
     #[test]

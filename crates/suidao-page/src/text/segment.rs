@@ -140,29 +140,65 @@ pub struct WordPart {
 }
 
 /// Passes every dictionary word in the Chinese parts of folded text, even inside other words, every Chinese character,
-/// and the words of other scripts, by position, the shorter first. Unlike [`cut`] it ignores context: a piece of text
-/// gives the same words wherever it occurs.
+/// kana and Hangul syllable, and the words of other scripts, by position, the shorter first. Unlike [`cut`] it ignores
+/// context: a piece of text gives the same words wherever it occurs. White space between Chinese characters does not
+/// end a word, so the range of a word may contain some.
 pub fn cut_all(text: &str, mut each: impl FnMut(WordPart)) {
     let mut place = 0;
+    // Chinese characters with only white space between them: each with its range.
+    let mut spaced: Vec<Range<usize>> = Vec::new();
+    let pass_han = |spaced: &mut Vec<Range<usize>>, place: &mut usize, each: &mut dyn FnMut(WordPart)| {
+        let joined: String = spaced.iter().map(|range| &text[range.clone()]).collect();
+        let words = JIEBA.cut_all(&joined);
+        let mut words = words.iter().filter(|word| word.end - word.start > 1).peekable();
+        for (number, range) in spaced.iter().enumerate() {
+            each(WordPart { range: range.clone(), place: *place + number, length: 1 });
+            while let Some(word) = words.next_if(|word| word.start <= number) {
+                let range = range.start..spaced[word.end - 1].end;
+                each(WordPart { range, place: *place + number, length: word.end - word.start });
+            }
+        }
+        *place += spaced.len();
+        spaced.clear();
+    };
     runs(text, |run| match run {
         CharacterRun::Han(range) => {
-            let words = JIEBA.cut_all(&text[range.clone()]);
-            let mut words = words.iter().filter(|word| word.end - word.start > 1).peekable();
-            for (number, (start, character)) in text[range.clone()].char_indices().enumerate() {
-                let start = range.start + start;
-                each(WordPart { range: start..start + character.len_utf8(), place: place + number, length: 1 });
-                while let Some(word) = words.next_if(|word| range.start + word.byte_start <= start) {
-                    let range = start..range.start + word.byte_end;
-                    each(WordPart { range, place: place + number, length: word.end - word.start });
-                }
+            let is_apart = spaced.last().is_some_and(|last| !text[last.end..range.start].trim().is_empty());
+            if is_apart {
+                pass_han(&mut spaced, &mut place, &mut each);
             }
-            place += text[range].chars().count();
+            let characters = text[range.clone()].char_indices();
+            spaced.extend(characters.map(|(at, c)| range.start + at..range.start + at + c.len_utf8()));
         }
         CharacterRun::Word(range) => {
-            each(WordPart { range, place, length: 1 });
-            place += 1;
+            pass_han(&mut spaced, &mut place, &mut each);
+            for range in syllables(text, range) {
+                each(WordPart { range, place, length: 1 });
+                place += 1;
+            }
         }
     });
+    pass_han(&mut spaced, &mut place, &mut each);
+}
+
+/// Splits a word into its kana and Hangul syllables and the parts of other scripts.
+fn syllables(text: &str, word: Range<usize>) -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut in_word = false;
+    for (at, c) in text[word.clone()].char_indices() {
+        let range = word.start + at..word.start + at + c.len_utf8();
+        let is_syllable = matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{ac00}'..='\u{d7a3}');
+        match parts.last_mut().filter(|_| in_word && !is_syllable) {
+            Some(last) => last.end = range.end,
+            None => parts.push(range),
+        }
+        in_word = !is_syllable;
+    }
+    // The sign of `c++` and `c#`.
+    if let Some(last) = parts.last_mut() {
+        last.end = word.end;
+    }
+    parts
 }
 
 /// Passes the words of folded text with each Chinese character as a word: fast, and enough to compare whole texts.
