@@ -12,7 +12,7 @@ use super::interface::{PageVisit, Strategy};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Focus {
-    /// Links of relevant pages only.
+    /// Links of relevant pages and seeds only.
     Hard,
     /// Links of every page.
     #[default]
@@ -37,7 +37,7 @@ pub struct BestFirst {
 
 impl Strategy for BestFirst {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let decision = if self.focus == Focus::Hard && !visit.on_topic {
+        let decision = if self.focus == Focus::Hard && !visit.on_topic && !visit.is_seed() {
             LinkDecision::Drop(SkipReason::OffTopicPage)
         } else {
             LinkDecision::Follow(QueueEntry {
@@ -52,7 +52,7 @@ impl Strategy for BestFirst {
 
 #[cfg(test)]
 mod tests {
-    use super::super::interface::tests::{entries, links, visit};
+    use super::super::interface::tests::{entries, links, seed_entry, visit};
     use super::*;
 
     #[test]
@@ -61,6 +61,13 @@ mod tests {
         let soft = BestFirst { focus: Focus::Soft };
         let decisions = soft.judge(&visit(0.25, TunnelBudget::Unbounded, &links));
         assert_eq!(entries(&decisions), [Some((0, 0.25, TunnelBudget::Unbounded)); 2]);
+    }
+
+    #[test]
+    fn seeds_are_expanded_although_they_are_off_topic() {
+        let links = links(&[0.9]);
+        let seed = PageVisit { entry: seed_entry(), ..visit(0.0, TunnelBudget::Unbounded, &links) };
+        assert_eq!(entries(&BestFirst { focus: Focus::Hard }.judge(&seed)), [Some((0, 0.0, TunnelBudget::Unbounded))]);
     }
 
     #[test]

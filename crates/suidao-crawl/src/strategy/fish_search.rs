@@ -39,8 +39,10 @@ impl Strategy for FishSearch {
         let depth = match visit.entry.path.k {
             _ if visit.on_topic => self.depth,
             TunnelBudget::Unbounded => self.depth.saturating_sub(1),
-            TunnelBudget::Left(0) => return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()],
-            TunnelBudget::Left(left) => left - 1,
+            TunnelBudget::Left(0) if !visit.is_seed() => {
+                return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()];
+            }
+            TunnelBudget::Left(left) => left.saturating_sub(1),
         };
         let (score, first) =
             if visit.on_topic { (1.0, (ALPHA * self.width as f32) as usize) } else { (0.5, self.width as usize) };

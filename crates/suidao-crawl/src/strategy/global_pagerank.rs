@@ -44,7 +44,7 @@ impl GlobalPageRank {
 
 impl Strategy for GlobalPageRank {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        if !visit.on_topic {
+        if !visit.on_topic && !visit.is_seed() {
             return vec![LinkDecision::Drop(SkipReason::OffTopicPage); visit.links.len()];
         }
         let entry = QueueEntry {
@@ -72,7 +72,8 @@ impl Learning for GlobalPageRank {
                 found.url.authority().hash(&mut hasher);
                 self.hosts.push(hasher.finish() as u32);
             }
-            Event::PageFetched(page) if page.on_topic => {
+            // Those whose links are followed.
+            Event::PageFetched(page) if page.on_topic || page.queued_as.path.depth == 0 => {
                 let targets = page.links.iter().map(|link| link.to.0).chain(page.known.iter().map(|id| id.0));
                 self.links.extend(targets.map(|to| (page.id.0, to)));
                 if self.links.len() >= LEAST.max(self.ranked + self.ranked / 10) {

@@ -38,6 +38,12 @@ pub struct PageVisit<'a> {
 }
 
 impl PageVisit<'_> {
+    /// Whether it is a seed, or where the redirects of one lead. Strategies that follow links of relevant pages only
+    /// follow its links too: the user chose it.
+    pub fn is_seed(&self) -> bool {
+        self.entry.path.depth == 0
+    }
+
     /// The path state of every link of this page: one link deeper, and the number of off-topic pages since the last
     /// on-topic one.
     pub fn path_state(&self, k: TunnelBudget) -> PathState {
@@ -155,6 +161,10 @@ pub mod tests {
             link_threshold: Relevance::new(0.15),
             links,
         }
+    }
+
+    pub fn seed_entry() -> QueueEntry {
+        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: PathState::SEED }
     }
 
     /// Queue, priority and k of each decision; `None` for drops.

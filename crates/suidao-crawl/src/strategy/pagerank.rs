@@ -42,7 +42,7 @@ impl Default for PageRank {
 impl Strategy for PageRank {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let out = visit.links.len();
-        if !visit.on_topic {
+        if !visit.on_topic && !visit.is_seed() {
             return vec![LinkDecision::Drop(SkipReason::OffTopicPage); out];
         }
         let share = self.damping * visit.entry.priority.get() / out.max(1) as f32;
@@ -67,7 +67,7 @@ impl Strategy for PageRank {
 
 #[cfg(test)]
 mod tests {
-    use super::super::interface::tests::{entries, links, visit};
+    use super::super::interface::tests::{entries, links, seed_entry, visit};
     use super::*;
 
     #[test]
@@ -82,6 +82,13 @@ mod tests {
         };
         let twice = pagerank.merge(old, new);
         assert!((twice.priority.get() - (0.15 + 0.85 * 0.4)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn seeds_pass_the_gate() {
+        let links = links(&[0.9]);
+        let seed = PageVisit { entry: seed_entry(), ..visit(0.0, TunnelBudget::Unbounded, &links) };
+        assert!(entries(&PageRank::default().judge(&seed))[0].is_some());
     }
 
     #[test]
