@@ -34,7 +34,7 @@ pub struct GoalsArgs {
 }
 
 impl GoalsArgs {
-    /// Overrides the same conditions of the configuration; of two numbers of pages the smaller counts.
+    /// Overrides the same conditions of the configuration. Of --stop-when pages=N and --max-pages the smaller counts.
     pub fn apply(&self, config: &mut Config) -> Result<()> {
         let mut given = suidao::crawl::StopConditions::default();
         for condition in &self.stop_when {
@@ -42,7 +42,7 @@ impl GoalsArgs {
                 bail!("--stop-when {condition}: {wrong}");
             }
         }
-        config.limits.pages = given.pages.into_iter().chain(self.max_pages.or(config.limits.pages)).min();
+        config.limits.pages = given.pages.into_iter().chain(self.max_pages).min().or(config.limits.pages);
         config.limits.requests = self.max_requests.or(config.limits.requests);
         let stop = &mut config.stop;
         stop.relevant = given.relevant.or(stop.relevant);
