@@ -189,7 +189,7 @@ impl HostTable {
         let https = origin.starts_with("https:");
         let robots = self.get_mut(host).robots_mut(https);
         let before = robots.memory();
-        robots.learn(agent, rules, at);
+        robots.learn(origin, agent, rules, at);
         let after = robots.memory();
         self.rules = self.rules - before + after;
         if self.rules > MAX_RULES {

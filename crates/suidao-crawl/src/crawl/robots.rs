@@ -38,6 +38,14 @@ enum Rules {
     Parsed(Box<Robot>),
 }
 
+/// The URL of a `Sitemap` line. It must be absolute, but many are paths.
+fn sitemap(line: &str, origin: &str) -> Option<String> {
+    let absolute = CrawlUrl::parse(line).ok();
+    let is_path = line.starts_with('/') || [".xml", ".gz", ".txt"].iter().any(|ending| line.ends_with(ending));
+    let resolved = || CrawlUrl::parse(origin).ok().filter(|_| is_path)?.join(line).ok();
+    absolute.or_else(resolved).map(|url| url.as_str().to_owned())
+}
+
 /// Whether a URL may be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RobotsPermission {
@@ -50,7 +58,8 @@ pub(super) enum RobotsPermission {
 }
 
 impl OriginRobots {
-    pub fn learn(&mut self, agent: &str, rules: &RobotsRules, at: Millis) {
+    /// `origin`: whose robots.txt it is.
+    pub fn learn(&mut self, origin: &str, agent: &str, rules: &RobotsRules, at: Millis) {
         self.redirect = None;
         self.rules = match rules {
             RobotsRules::AllowAll => {
@@ -59,7 +68,7 @@ impl OriginRobots {
             }
             RobotsRules::Rules(text) => {
                 let mut robot = Robot::new(agent, text);
-                robot.sitemaps.retain(|url| CrawlUrl::parse(url).is_ok());
+                robot.sitemaps = robot.sitemaps.iter().filter_map(|line| sitemap(line, origin)).collect();
                 robot.sitemaps.truncate(SITEMAPS);
                 self.delay = robot.delay;
                 Some(Rules::Parsed(Box::new(robot)))

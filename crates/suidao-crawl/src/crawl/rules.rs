@@ -236,14 +236,14 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn read(line: &[u8]) -> Option<Line<'_>> {
-    let line = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
-    let (key, value) = match line.iter().position(|&byte| byte == b':') {
-        Some(colon) => (line[..colon].trim_ascii(), line[colon + 1..].trim_ascii()),
+    let line = trimmed(line.split(|&byte| byte == b'#').next().unwrap_or_default());
+    let (key, value) = match colon(line) {
+        Some((key, value)) => (trimmed(key), trimmed(value)),
         // The colon is missing: two words, and no more.
         None => {
-            let space = line.iter().position(u8::is_ascii_whitespace)?;
-            let value = line[space..].trim_ascii();
-            if value.iter().any(u8::is_ascii_whitespace) {
+            let space = first_blank(line)?;
+            let value = trimmed(&line[space..]);
+            if first_blank(value).is_some() {
                 return None;
             }
             (&line[..space], value)
@@ -267,6 +267,49 @@ fn read(line: &[u8]) -> Option<Line<'_>> {
     }
 }
 
+/// Key and value around the first colon, which Chinese authors also write as U+FF1A.
+fn colon(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    const WIDE: &[u8] = "：".as_bytes();
+    let plain = line.iter().position(|&byte| byte == b':').map(|at| (at, 1));
+    let wide = memmem::find(line, WIDE).map(|at| (at, WIDE.len()));
+    let (at, length) = plain.into_iter().chain(wide).min()?;
+    Some((&line[..at], &line[at + length..]))
+}
+
+/// Blanks beyond ASCII that editors and word processors insert; the first is U+00A0 in Latin-1.
+const BLANKS: [&[u8]; 7] = [
+    b"\xa0",
+    "\u{a0}".as_bytes(),
+    "\u{2002}".as_bytes(),
+    "\u{2003}".as_bytes(),
+    "\u{200b}".as_bytes(),
+    "\u{202f}".as_bytes(),
+    "\u{3000}".as_bytes(),
+];
+
+/// Without blanks at both ends.
+fn trimmed(mut text: &[u8]) -> &[u8] {
+    loop {
+        let length = text.len();
+        text = text.trim_ascii();
+        for blank in BLANKS {
+            text = text.strip_prefix(blank).unwrap_or(text);
+            // At the end the byte A0 may be part of a character.
+            text = text.strip_suffix(blank).filter(|_| blank.len() > 1).unwrap_or(text);
+        }
+        if text.len() == length {
+            return text;
+        }
+    }
+}
+
+/// Where the first blank is.
+fn first_blank(text: &[u8]) -> Option<usize> {
+    let is_blank =
+        |at: &usize| text[*at].is_ascii_whitespace() || BLANKS[1..].iter().any(|b| text[*at..].starts_with(b));
+    (0..text.len()).find(is_blank)
+}
+
 /// The leading digits and points: people write `10s` and `10 seconds`.
 fn seconds(value: &[u8]) -> Option<f32> {
     let end = value.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b'.')).unwrap_or(value.len());
@@ -282,6 +325,9 @@ fn token(name: &[u8], digits: bool) -> &[u8] {
 
 /// Whom a `User-agent` line addresses; none if not `agent`.
 fn address(value: &[u8], agent: &[u8]) -> Option<Address> {
+    if value == "＊".as_bytes() {
+        return Some(Address::Everybody);
+    }
     if value.first() == Some(&b'*') && value.get(1).is_none_or(u8::is_ascii_whitespace) {
         return Some(Address::Everybody);
     }

@@ -507,3 +507,28 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn blanks_and_colons_of_word_processors_are_read() {
+    for text in [
+        "\u{a0}User-agent:\u{a0}*\n\u{a0}Disallow:\u{a0}/x\u{a0}\n",
+        "User-agent\u{a0}: *\nDisallow\u{a0}: /x\n",
+        "User-agent：*\nDisallow：/x\n",
+        "User-agent： *\r\nDisallow ：/x # 注释：不要\r\n",
+        "　User-agent:　*\n　　Disallow:　/x\n",
+        "\u{feff}User-agent: *\n\u{a0}Disallow: /x\u{200b}\n",
+        "User-agent:＊\nDisallow：/x\n",
+        "User-agent\u{a0}*\nDisallow\u{3000}/x\n",
+    ] {
+        let robot = Robot::new("suidao", text.as_bytes());
+        assert!(!robot.allowed("/x") && robot.allowed("/y"), "{text:?}");
+    }
+    let latin = Robot::new("suidao", b"User-agent:\xa0*\nDisallow:\xa0/x\n");
+    assert!(!latin.allowed("/x") && latin.allowed("/y"));
+    // Not at the ends they belong to the path: 、 ends with the byte 81, 蠠 with A0.
+    let path = Robot::new("suidao", "User-agent: *\nDisallow: /蠠\n".as_bytes());
+    assert!(!path.allowed("/%E8%A0%A0") && path.allowed("/%E8%A0"));
+    let wide = Robot::new("suidao", "User-agent: *\nDisallow: /a：b\nSitemap：http://h.cn/s.xml\n".as_bytes());
+    assert!(!wide.allowed("/a%EF%BC%9Ab") && wide.allowed("/a"));
+    assert_eq!(wide.sitemaps, ["http://h.cn/s.xml"]);
+}
