@@ -144,7 +144,7 @@ impl<S: ReplaySource> Cluster<'_, S> {
             return;
         }
         let outcome = self.source.outcome(&ticket.kind, &ticket.url);
-        let meta = ResponseMeta { latency: Some(LATENCY), from: None };
+        let meta = ResponseMeta { latency: Some(LATENCY), ..ResponseMeta::default() };
         let batch = part.crawl.settle(ticket, outcome, meta, now);
         let worker = &mut self.workers[part.worker];
         let pages = batch.events.iter().filter(|event| matches!(event, Event::PageFetched(_))).count() as u64;

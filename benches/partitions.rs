@@ -98,7 +98,12 @@ impl Task {
                 Next::Fetch(ticket) => {
                     now = now.after(latency);
                     let outcome = source.outcome(&ticket.kind, &ticket.url);
-                    part.crawl.settle(ticket, outcome, ResponseMeta { latency: Some(latency), from: None }, now)
+                    part.crawl.settle(
+                        ticket,
+                        outcome,
+                        ResponseMeta { latency: Some(latency), ..ResponseMeta::default() },
+                        now,
+                    )
                 }
                 Next::Record(batch) => batch,
                 Next::Wait(until) => {

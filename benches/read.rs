@@ -32,7 +32,16 @@ fn world() -> SyntheticWeb {
 
 fn fetched(url: CrawlUrl, body: Vec<u8>) -> Fetched {
     let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
-    Fetched { url, status: 200, headers, body: body.into(), wire: None, request_validators: None, rendered: None }
+    Fetched {
+        url,
+        status: 200,
+        headers,
+        body: body.into(),
+        wire: None,
+        request_validators: None,
+        rendered: None,
+        unverified: false,
+    }
 }
 
 fn pages(kind: Pages) -> Vec<Fetched> {

@@ -103,6 +103,7 @@ fn write(pages: u32, in_flight: u64) -> f64 {
                 wire: None,
                 request_validators: None,
                 rendered: None,
+                unverified: false,
             };
             Work { batch: batch(page), response: Some(WarcEntry::Whole(fetched)) }
         })

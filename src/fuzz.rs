@@ -164,6 +164,7 @@ fn fetched(path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Fetched {
         wire: None,
         request_validators: None,
         rendered: None,
+        unverified: false,
     }
 }
 
@@ -329,7 +330,7 @@ proptest! {
         let at = flip.index(packed.len());
         packed[at] = to;
         for wire in [&bytes, &packed] {
-            if let Ok(Some(body)) = coding::unpack(&names.join(","), wire, limit) {
+            if let Ok(Some(coding::Unpacked { body, .. })) = coding::unpack(&names.join(","), wire, limit) {
                 prop_assert!(body.len() <= limit);
             }
         }

@@ -101,6 +101,7 @@ fn fetched(path: &str, content_type: &str, body: &[u8]) -> Fetched {
         wire: None,
         request_validators: None,
         rendered: None,
+        unverified: false,
     }
 }
 

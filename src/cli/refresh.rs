@@ -157,12 +157,20 @@ impl Display for RunSummary<'_, RefreshRound<'_>> {
                 thousands(some)
             ),
         };
+        let text_lost = match round.text_lost {
+            0 => String::new(),
+            some => format!(
+                "{} answered without their text, which is kept for {} days (refresh.grace; `suidao why` names the reason).\n",
+                count(some as usize, "revisited page", "revisited pages"),
+                self.config.refresh.grace
+            ),
+        };
         let unchanged = round.identical + round.not_modified + round.bytes_changed;
         write!(
             out,
             "\n{}{unanswered} in {seconds:.0} s: {} to known pages, {} new pages ({} relevant).\n\
              Revisited pages: {} changed, {} with changed links only, {} unchanged ({} by a 304), {} missing, {} retired.\n\
-             {} on revisited pages.\n{}All rounds: {}",
+             {text_lost}{} on revisited pages.\n{}All rounds: {}",
             count(round.requests as usize, "request", "requests"),
             count(round.visits as usize, "visit", "visits"),
             thousands(round.pages),

@@ -22,3 +22,4 @@ mod repair;
 mod rescore;
 mod sources;
 mod traps;
+mod walls;

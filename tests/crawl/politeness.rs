@@ -65,6 +65,7 @@ fn reply(url: &CrawlUrl, status: u16, fields: &[(&str, String)]) -> Fetched {
         wire: None,
         request_validators: None,
         rendered: None,
+        unverified: false,
     }
 }
 

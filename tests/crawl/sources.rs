@@ -33,7 +33,16 @@ impl Pages {
         let body = Bytes::from(body.into());
         self.0.insert(
             url.clone(),
-            Fetched { url, status, headers, body, wire: None, request_validators: None, rendered: None },
+            Fetched {
+                url,
+                status,
+                headers,
+                body,
+                wire: None,
+                request_validators: None,
+                rendered: None,
+                unverified: false,
+            },
         );
     }
 
@@ -57,6 +66,7 @@ impl Web for Pages {
             wire: None,
             request_validators: None,
             rendered: None,
+            unverified: false,
         };
         Ok(self.0.get(url).cloned().unwrap_or_else(missing))
     }

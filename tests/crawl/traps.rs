@@ -34,6 +34,7 @@ impl<F: Fn(&str, &str, &str) -> Option<String> + Send + Sync> Web for Written<F>
                     wire: None,
                     request_validators: None,
                     rendered: None,
+                    unverified: false,
                 });
             }
             Some(body) => (200, body),
@@ -49,6 +50,7 @@ impl<F: Fn(&str, &str, &str) -> Option<String> + Send + Sync> Web for Written<F>
             wire: None,
             request_validators: None,
             rendered: None,
+            unverified: false,
         })
     }
 }

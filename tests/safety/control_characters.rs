@@ -99,6 +99,7 @@ fn evil(url: &CrawlUrl) -> Fetched {
             wire: None,
             request_validators: None,
             rendered: None,
+            unverified: false,
         }
     };
     let words = "足球比赛和篮球联赛的新闻，球员在训练。".repeat(8);

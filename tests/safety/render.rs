@@ -38,7 +38,16 @@ impl Web for Pages {
         };
         let name = if (300..400).contains(&status) { "location" } else { "content-type" };
         let headers = vec![(name.to_owned(), media)];
-        Ok(Fetched { url: url.clone(), status, headers, body, wire: None, request_validators: None, rendered: None })
+        Ok(Fetched {
+            url: url.clone(),
+            status,
+            headers,
+            body,
+            wire: None,
+            request_validators: None,
+            rendered: None,
+            unverified: false,
+        })
     }
 }
 
@@ -551,6 +560,7 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
                 wire: None,
                 request_validators: None,
                 rendered: None,
+                unverified: false,
             };
             Ok(self.0.get(url).cloned().unwrap_or(missing))
         }

@@ -130,5 +130,14 @@ fn status_answer(url: &CrawlUrl, status: &str, rest: &str) -> Result<Fetched, St
 fn answer(url: &CrawlUrl, status: u16, media: &str, more: &[(&str, String)], body: Bytes) -> Fetched {
     let mut headers = vec![("content-type".to_owned(), media.to_owned())];
     headers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-    Fetched { url: url.clone(), status, headers, body, wire: None, request_validators: None, rendered: None }
+    Fetched {
+        url: url.clone(),
+        status,
+        headers,
+        body,
+        wire: None,
+        request_validators: None,
+        rendered: None,
+        unverified: false,
+    }
 }

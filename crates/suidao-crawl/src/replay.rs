@@ -122,7 +122,7 @@ pub fn replay_while(
                 let (due, ticket) = under_way.pop_front().expect("with nothing in flight the machine waits for a time");
                 now = due;
                 let outcome = source.outcome(&ticket.kind, &ticket.url);
-                let meta = ResponseMeta { latency: Some(REQUEST), from: None };
+                let meta = ResponseMeta { latency: Some(REQUEST), ..ResponseMeta::default() };
                 if sink(crawl.settle(ticket, outcome, meta, now)).is_break() {
                     return Stop::PageLimit;
                 }

@@ -273,7 +273,8 @@ impl<'a> PageSummary<'a> {
             charset: page.charset,
             charset_from,
             digest: page.digest.to_string(),
-            noindex: page.noindex,
+            // Also what asked not to be indexed from a time on that has passed.
+            noindex: page.noindex || page.expires.is_some_and(|at| at <= suidao::live::now()),
             nofollow: page.nofollow,
             listing: page.listing,
             canonical: page.canonical,
@@ -377,6 +378,7 @@ fn describe(defect: &Defect) -> String {
         Defect::BrokenBytes(1) => "1 invalid byte sequence replaced".to_owned(),
         Defect::BrokenBytes(count) => format!("{count} invalid byte sequences replaced"),
         Defect::WrongCharset { declared } => format!("declares charset {declared}, which is wrong"),
+        Defect::Unverified => "encoded body without a checksum, or with a wrong one".to_owned(),
         Defect::NotText => "neither HTML nor text".to_owned(),
         Defect::NoContent => "no main text, only boilerplate".to_owned(),
         Defect::CutShort => "truncated: too deep, too long or too many links".to_owned(),

@@ -3,18 +3,22 @@
 //! The breaker is closed while a host answers. Each consecutive failure that is the host's fault (down or overloaded)
 //! doubles the wait. With more than `limits.retries` failures the breaker is open: further failures count against the
 //! host and not the page. After each wait one request tests the host (a host never has more than one in flight), and an
-//! answer closes the breaker. A host that stays down is given up, and tried once more much later. One that never
+//! answer closes the breaker. A response that breaks HTTP counts against its page, until different pages in a row have
+//! one. A host that stays down is given up, and tried once more much later. One that never
 //! answered, and may not exist, is tried a few times within seconds and then given up.
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{Failure, FailureKind, Millis};
+use suidao_page::model::{Failure, FailureKind, Millis, UrlId};
 
 use super::politeness::{Politeness, millis};
 use super::settings::CrawlLimits;
 
 /// A success reduces the throttle by one part in this many: 44 of them by nine tenths.
 const RELEASE: u32 = 20;
+
+/// Pages in a row whose responses break HTTP, from which on that counts against the host.
+const BROKEN_PAGES: u8 = 3;
 
 /// Milliseconds between the tries of a host that never answered. It is given up after one failure more.
 const UNKNOWN_HOST_WAITS: [u64; 3] = [1_000, 2_000, 3_000];
@@ -41,6 +45,9 @@ pub(super) struct Health {
     latency: u32,
     /// Milliseconds between requests because the host reported overload.
     throttle: u32,
+    /// The last page whose response broke HTTP, and how many different ones did since the last success.
+    broken: Option<UrlId>,
+    broken_pages: u8,
 }
 
 impl Health {
@@ -68,7 +75,22 @@ impl Health {
 
     pub fn record_success(&mut self) {
         (self.failures, self.answered, self.cause) = (0, true, None);
+        (self.broken, self.broken_pages) = (None, 0);
         self.throttle -= self.throttle.div_ceil(RELEASE);
+    }
+
+    /// Records a response of this page that broke HTTP.
+    pub fn record_broken(&mut self, page: Option<UrlId>) {
+        if page.is_none() || page != self.broken {
+            self.broken_pages = self.broken_pages.saturating_add(1);
+        }
+        self.broken = page;
+    }
+
+    /// Whether responses that broke HTTP count against their pages and not the host: the host had answered before, and
+    /// few pages had one since.
+    pub fn is_pages_fault(&self) -> bool {
+        self.answered && self.failures == 0 && self.broken_pages < BROKEN_PAGES
     }
 
     /// Records a failure that is the host's fault.

@@ -296,7 +296,7 @@ impl Crawl {
         let host_facts = |draft: &mut Draft| response::host_facts(draft, &ticket, &outcome, meta);
         let repeat = self.decide(&mut events, time, host_facts);
         if !repeat {
-            self.decide(&mut events, time, |draft| response::settled(draft, ticket, outcome));
+            self.decide(&mut events, time, |draft| response::settled(draft, ticket, outcome, meta));
         } else if let Some(id) = id {
             // No event: in the log it never left the queue.
             self.state.requeue(id, again);

@@ -49,7 +49,7 @@ pub use forum_state::{Exploration, ForumMode};
 pub use frontier::Frontier;
 pub use goals::{Exhaustion, StopConditions};
 pub use machine::Crawl;
-pub use outcome::{FetchOutcome, ResponseMeta, is_page_media, outcome};
+pub use outcome::{FetchOutcome, ResponseMeta, outcome};
 pub use overview::{HostCounts, HostView, Overview, QueueView, Unreached, WaitReasons};
 pub use partition::{Partition, SentLink};
 pub use politeness::Politeness;

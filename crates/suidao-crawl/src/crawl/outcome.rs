@@ -9,7 +9,7 @@ use suidao_forum::forum::analysis;
 use suidao_page::model::{
     CrawlUrl, Failure, FailureKind, Fetched, ForumPageView, Page, RobotsRules, SitemapContent, Validators,
 };
-use suidao_page::read::{Parsed, read_sitemap, score_entries};
+use suidao_page::read::{Parsed, is_page, read_sitemap, score_entries};
 use suidao_page::topic::Topic;
 
 use super::rules;
@@ -43,6 +43,9 @@ pub struct ResponseMeta {
     pub latency: Option<u64>,
     /// Address of the server; none without a response, or behind a proxy.
     pub from: Option<IpAddr>,
+    /// It redirects to a URL that is sent other cookies now than earlier in this chain of redirects, or, if it is new in
+    /// it, cookies of this response.
+    pub new_cookies: bool,
 }
 
 /// Interprets a response for its purpose. `retry_after`: in milliseconds; `robot`: our product token in meta robots.
@@ -70,22 +73,20 @@ pub fn outcome(
                 FetchOutcome::Sitemap(Box::new(sitemap), fetched.validators())
             }
             FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Soft404Probe(_) => {
-                match fetched.media_type().as_str() {
-                    media if is_page_media(media) => {
-                        let parsed = suidao_page::read::parse_as(fetched, robot);
-                        // A browser would follow it; the server does not declare it permanent.
-                        if let Some(to) = parsed.refresh {
-                            return FetchOutcome::Redirect { to, permanent: false };
-                        }
-                        let (page, page_view) = page(fetched, parsed, kind, topic);
-                        FetchOutcome::Page {
-                            status: fetched.status,
-                            page: Box::new(page),
-                            page_view,
-                            validators: fetched.validators(),
-                        }
-                    }
-                    other => failed(FailureKind::MediaType(other.to_owned())),
+                if !is_page(fetched) {
+                    return failed(FailureKind::MediaType(fetched.media_type()));
+                }
+                let parsed = suidao_page::read::parse_as(fetched, robot);
+                // A browser would follow it; the server does not declare it permanent.
+                if let Some(to) = parsed.refresh {
+                    return FetchOutcome::Redirect { to, permanent: false };
+                }
+                let (page, page_view) = page(fetched, parsed, kind, topic);
+                FetchOutcome::Page {
+                    status: fetched.status,
+                    page: Box::new(page),
+                    page_view,
+                    validators: fetched.validators(),
                 }
             }
         },
@@ -102,11 +103,6 @@ pub fn outcome(
         }
         status => failed(FailureKind::Status(status)),
     }
-}
-
-/// Whether a response of this media type is parsed as a page.
-pub fn is_page_media(media: &str) -> bool {
-    matches!(media, "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml")
 }
 
 fn page(fetched: &Fetched, parsed: Parsed, kind: &FetchKind, topic: &Topic) -> (Page, Option<Box<ForumPageView>>) {
@@ -144,6 +140,7 @@ mod tests {
                 wire: None,
                 request_validators: request_validators.map(|requested| Box::new(requested.clone())),
                 rendered: None,
+                unverified: false,
             };
             outcome(kind, Ok(&fetched), None, &topic, "suidao")
         };
@@ -170,6 +167,7 @@ mod tests {
             wire: None,
             request_validators: None,
             rendered: None,
+            unverified: false,
         };
         let heard = |robot: &str| match outcome(&FetchKind::Page(UrlId(0)), Ok(&fetched), None, &topic, robot) {
             FetchOutcome::Page { page, .. } => (page.noindex, page.nofollow),

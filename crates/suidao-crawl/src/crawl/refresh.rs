@@ -45,6 +45,9 @@ pub(super) struct Refreshing {
     pub(super) due: FxHashMap<UrlId, f32>,
     /// Queued pages that visited pages newly link to, if they are promising.
     pub(super) new_links: FxHashSet<UrlId>,
+    /// Texts that replaced others in this round, by host and digest, and the digest of the text that the first page
+    /// with the new text had before.
+    pub(super) new_texts: FxHashMap<(HostId, u64), u64>,
     /// Hosts that answered 304 for a changed page.
     pub(super) unreliable_validators: FxHashSet<HostId>,
     /// Of an endless refresh: the day, and the pages of each host made due on it.
@@ -107,6 +110,7 @@ impl Refreshing {
             round: None,
             due: FxHashMap::default(),
             new_links: FxHashSet::default(),
+            new_texts: FxHashMap::default(),
             unreliable_validators: FxHashSet::default(),
             sources_read: None,
             visits: (0, FxHashMap::default()),

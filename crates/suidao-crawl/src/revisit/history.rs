@@ -10,7 +10,7 @@ use super::adaptive::AdaptiveSchedule;
 use super::settings::{RefreshSettings, RevisitPolicy};
 use super::{ChangeObservations, VisitValue};
 use suidao_page::model::{
-    Digest, Event, FailureKind, Millis, PageChanges, PageProcessed, UrlId, UrlOrigin, Validators,
+    Digest, Event, FailureKind, Millis, PageChanges, PageProcessed, Sketch, UrlId, UrlOrigin, Validators,
 };
 
 /// Milliseconds per day.
@@ -53,6 +53,8 @@ pub struct Tracked {
     pub listing: bool,
     /// Since when it is missing: 404, 410, or a temporary redirect.
     pub missing: Option<Millis>,
+    /// Since when its server answers without its text. The stored text is kept for the grace period.
+    pub text_lost: Option<Millis>,
     /// It is gone, and no longer part of the crawl.
     pub retired: bool,
     pub validators: Option<Box<Validators>>,
@@ -62,8 +64,12 @@ pub struct Tracked {
     pub signals: u32,
     /// Digest of the stored body.
     pub body: Digest,
-    text: u64,
-    outlinks: u64,
+    /// Of the stored text.
+    pub sketch: Sketch,
+    /// It forbids indexing.
+    pub noindex: bool,
+    /// Digest of the set of links.
+    pub outlinks: u64,
 }
 
 impl Tracked {
@@ -86,12 +92,14 @@ impl Tracked {
             on_topic,
             listing,
             missing: None,
+            text_lost: None,
             retired: false,
             validators: None,
             unchanged_streak: 0,
             signals: 0,
             body: Digest([0; 20]),
-            text: 0,
+            sketch: Sketch::default(),
+            noindex: false,
             outlinks: 0,
         }
     }
@@ -104,7 +112,8 @@ impl Tracked {
             whole: at,
             validators: page.validators.clone(),
             body: page.digest,
-            text: page.sketch.digest,
+            sketch: page.sketch,
+            noindex: page.noindex,
             outlinks: page.outlinks_digest,
             ..Self::first(f64::from(page.relevance.get()), page.on_topic, page.listing, settings)
         }
@@ -112,7 +121,7 @@ impl Tracked {
 
     /// Compares digests of main text and links with the stored ones.
     pub fn compare(&self, text: u64, outlinks: u64) -> PageChanges {
-        PageChanges { text: text != self.text, links: outlinks != self.outlinks }
+        PageChanges { text: text != self.sketch.digest, links: outlinks != self.outlinks }
     }
 
     /// Records a visit that found the page, with the changes in `found`.
@@ -128,7 +137,7 @@ impl Tracked {
             self.changed = Some(at);
         }
         (self.last, self.last_request) = (at, at);
-        (self.missing, self.retired) = (None, false);
+        (self.missing, self.text_lost, self.retired) = (None, None, false);
         self.signals = 0;
         self.unchanged_streak = if changed { 0 } else { self.unchanged_streak + 1 };
     }
@@ -142,13 +151,19 @@ impl Tracked {
         self.relevance = f64::from(page.relevance.get());
         self.on_topic = page.on_topic;
         self.validators.clone_from(&page.validators);
-        (self.text, self.outlinks, self.body, self.whole) = (page.sketch.digest, page.outlinks_digest, page.digest, at);
+        (self.sketch, self.noindex) = (page.sketch, page.noindex);
+        (self.outlinks, self.body, self.whole) = (page.outlinks_digest, page.digest, at);
         found
     }
 
     fn missed(&mut self, at: Millis) {
         self.last_request = at;
         self.missing.get_or_insert(at);
+    }
+
+    fn lost_text(&mut self, at: Millis) {
+        self.last_request = at;
+        self.text_lost.get_or_insert(at);
     }
 
     /// Estimated changes per day.
@@ -223,7 +238,7 @@ pub fn days(ms: u64) -> f64 {
     ms as f64 / DAY
 }
 
-/// Histories of all pages. Memory: 270 bytes per page, 8 per known URL.
+/// Histories of all pages. Memory: 310 bytes per page, 8 per known URL.
 #[derive(Clone, Debug, Default)]
 pub struct Histories {
     pages: FxHashMap<UrlId, Tracked>,
@@ -271,7 +286,8 @@ impl Histories {
             Event::FetchFailed { id, failure } => {
                 if let Some(page) = self.pages.get_mut(id) {
                     match failure.kind {
-                        FailureKind::Status(404 | 410) => page.missed(at),
+                        FailureKind::Status(404 | 410) | FailureKind::NoSuchPage => page.missed(at),
+                        FailureKind::TextLost(_) => page.lost_text(at),
                         _ => page.last_request = at,
                     }
                 }

@@ -11,6 +11,7 @@ pub mod rate;
 pub mod settings;
 pub mod signal;
 pub mod tally;
+pub mod text_loss;
 pub mod visit_value;
 
 #[cfg(test)]

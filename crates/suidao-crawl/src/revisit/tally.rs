@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use suidao_page::model::{Batch, Budget, Event, Millis, PageProcessed, RefreshStep, UrlId, UrlOrigin};
+use suidao_page::model::{Batch, Budget, Event, FailureKind, Millis, PageProcessed, RefreshStep, UrlId, UrlOrigin};
 
 /// One round; of an endless refresh, one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -30,6 +30,8 @@ pub struct RoundTally {
     pub not_modified: u64,
     /// Visits: missing (404, 410, a redirect), or failed.
     pub missing: u64,
+    /// Visits: answered without the text of the page, which is kept for now.
+    pub text_lost: u64,
     /// Visits: retired, because missing for too long or moved.
     pub retired: u64,
     /// Sitemaps and feeds read.
@@ -49,6 +51,8 @@ pub struct RoundTally {
 pub struct Rounds {
     pub rounds: Vec<RoundTally>,
     due: FxHashSet<UrlId>,
+    /// Due pages that redirected. One that was sent back with a cookie is due again.
+    redirected: FxHashSet<UrlId>,
     found: (Option<UrlId>, u64),
 }
 
@@ -85,8 +89,13 @@ impl Rounds {
             Event::Redirected { id, .. } | Event::FetchFailed { id, .. } => {
                 let was_due = self.due.remove(id);
                 if was_due {
+                    if matches!(event, Event::Redirected { .. }) {
+                        self.redirected.insert(*id);
+                    }
+                    let lost = matches!(event, Event::FetchFailed { failure, .. } if matches!(failure.kind, FailureKind::TextLost(_)));
                     round.visits += 1;
-                    round.missing += 1;
+                    round.text_lost += u64::from(lost);
+                    round.missing += u64::from(!lost);
                 }
             }
             Event::SitemapRead { pages, .. } => {
@@ -101,6 +110,7 @@ impl Rounds {
     fn observe_step(&mut self, step: &RefreshStep, at: Millis) {
         if step.budget.is_some() {
             self.due.clear();
+            self.redirected.clear();
         }
         match step.budget {
             Some(Budget::Spent) => {
@@ -111,9 +121,18 @@ impl Rounds {
             Some(budget) => self.rounds.push(RoundTally { started: at, budget, ..RoundTally::default() }),
             None => {}
         }
-        self.due.extend(step.due.iter().map(|(id, _)| *id));
-        if let Some(round) = self.rounds.last_mut() {
-            round.due += step.due.len() as u64;
+        let Some(round) = self.rounds.last_mut() else { return };
+        for (id, value) in &step.due {
+            if self.redirected.remove(id) {
+                round.visits -= 1;
+                round.missing -= 1;
+            } else if *value == f32::MAX {
+                // The way back to such a page.
+                continue;
+            } else {
+                round.due += 1;
+            }
+            self.due.insert(*id);
         }
     }
 

@@ -71,7 +71,7 @@ impl Tree {
     /// limits is dropped.
     pub fn read(fetched: &Fetched) -> Self {
         let fetched = &*fetched.as_rendered();
-        let decoded = decode(&fetched.body, fetched.header("content-type"));
+        let decoded = decode(&fetched.body, fetched.content_type().as_deref());
         let encoding = Encoding::for_label(decoded.charset.as_bytes()).unwrap_or(UTF_8);
         builder::build(&decoded.text, &fetched.url, encoding)
     }

@@ -224,6 +224,7 @@ mod tests {
                 wire: None,
                 request_validators: None,
                 rendered: None,
+                unverified: false,
             };
             let missing = Failure { kind: FailureKind::Dns, retry_after: None };
             if url.host() == "a.test" { Ok(there) } else { Err(missing) }

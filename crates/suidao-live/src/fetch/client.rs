@@ -14,7 +14,7 @@ use reqwest::{Client, ClientBuilder, Proxy, Response, Url, redirect};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-use super::cookies::Cookies;
+use super::cookies::{CookieExchange, Cookies};
 use super::credentials::ResolvedCredential;
 use super::descriptors;
 use super::failure;
@@ -76,7 +76,17 @@ pub struct Fetcher {
     connect_timeout: Duration,
     /// Sensitive header fields by origin.
     credentials: Arc<FxHashMap<String, HeaderMap>>,
-    cookies: Option<Arc<Cookies>>,
+    cookies: Arc<Cookies>,
+}
+
+/// What is known about a response besides its content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// The address that answered; `None` without a response, or behind a proxy.
+    pub from: Option<IpAddr>,
+    /// It redirects to a URL that is sent other cookies now than earlier in this chain of redirects, or, if it is new in
+    /// it, cookies of this response.
+    pub new_cookies: bool,
 }
 
 /// Prints no field, because it holds secrets.
@@ -130,7 +140,7 @@ impl Fetcher {
             proxy: checked.proxy,
             connect_timeout: checked.connect_timeout,
             credentials: Arc::new(credentials),
-            cookies: settings.cookies.then(Arc::default),
+            cookies: Arc::new(Cookies::new(settings.cookies)),
         })
     }
 
@@ -157,21 +167,20 @@ impl Fetcher {
         self.fetch_from(url, known).await.0
     }
 
-    /// As [`Fetcher::fetch`], with the address that answered; `None` without a response, or behind a proxy.
-    pub async fn fetch_from(
-        &self,
-        url: &CrawlUrl,
-        known: Option<&Validators>,
-    ) -> (Result<Fetched, Failure>, Option<IpAddr>) {
-        let mut from = None;
-        let response = self.exchange(url, known, None, &mut from).await;
-        (response.map_err(|kind| Failure { kind, retry_after: None }), from.filter(|_| self.proxy.is_none()))
+    /// As [`Fetcher::fetch`], with what is known about the response.
+    pub async fn fetch_from(&self, url: &CrawlUrl, known: Option<&Validators>) -> (Result<Fetched, Failure>, Delivery) {
+        let mut delivery = Delivery::default();
+        let response = self.exchange(url, known, None, &mut delivery).await;
+        delivery.from = delivery.from.filter(|_| self.proxy.is_none());
+        (response.map_err(|kind| Failure { kind, retry_after: None }), delivery)
     }
 
     /// Requests a script or data of a rendered page, as [`Fetcher::fetch`] but of any media type. Its header fields
     /// override ours. Credentials and cookies are sent only if it has the origin of the page.
     pub(super) async fn fetch_part(&self, url: &CrawlUrl, part: &Subresource<'_>) -> Result<Fetched, Failure> {
-        self.exchange(url, None, Some(part), &mut None).await.map_err(|kind| Failure { kind, retry_after: None })
+        self.exchange(url, None, Some(part), &mut Delivery::default())
+            .await
+            .map_err(|kind| Failure { kind, retry_after: None })
     }
 
     /// Requests the API of a service, as [`Fetcher::fetch`] but of any media type, with these header fields, such as a
@@ -190,7 +199,7 @@ impl Fetcher {
         url: &CrawlUrl,
         known: Option<&Validators>,
         part: Option<&Subresource<'_>>,
-        from: &mut Option<IpAddr>,
+        delivery: &mut Delivery,
     ) -> Result<Fetched, FailureKind> {
         let target = url.to_url();
         if self.allowed.refuses(&target) {
@@ -210,10 +219,13 @@ impl Fetcher {
         if let Some(secrets) = credentials {
             request = request.headers(secrets.clone());
         }
-        if let Some(cookies) = self.cookies.as_ref().filter(|_| own)
-            && let Some(value) = cookies.header(&target)
-            && credentials.is_none_or(|secrets| !secrets.contains_key(COOKIE))
-        {
+        // A part of a rendered page is in no chain of redirects.
+        let chain = part.is_none().then(|| self.cookies.begin(&target));
+        let cookie = match &chain {
+            Some(CookieExchange { header, .. }) => header.clone(),
+            None => self.cookies.of_run(&target).filter(|_| own),
+        };
+        if let Some(value) = cookie.filter(|_| credentials.is_none_or(|secrets| !secrets.contains_key(COOKIE))) {
             request = request.header(COOKIE, value);
         }
         let known = known.filter(|known| !known.is_empty());
@@ -224,13 +236,20 @@ impl Fetcher {
             request = request.header(name, value);
         }
         let response = request.send().await.map_err(kind)?;
-        *from = response.remote_addr().map(|address| address.ip());
+        delivery.from = response.remote_addr().map(|address| address.ip());
         let status = response.status().as_u16();
         if status == 407 && self.proxy.is_some() {
             return Err(FailureKind::Proxy);
         }
-        if let Some(cookies) = self.cookies.as_ref().filter(|_| own) {
-            cookies.take(&target, response.headers().get_all(SET_COOKIE).iter());
+        let set = response.headers().get_all(SET_COOKIE).iter();
+        match chain {
+            Some(chain) => {
+                let location = response.headers().get(LOCATION).filter(|_| response.status().is_redirection());
+                let next = location.and_then(|location| url.join(&escaped(location)).ok()).map(|next| next.to_url());
+                delivery.new_cookies = self.cookies.end(chain, &target, set, next.as_ref());
+            }
+            None if own => self.cookies.take(&target, set),
+            None => {}
         }
         let headers = response.headers().iter().map(|(name, value)| match name {
             &LOCATION => (name.as_str().to_owned(), escaped(value)),
@@ -246,6 +265,7 @@ impl Fetcher {
             wire: None,
             request_validators: requested,
             rendered: None,
+            unverified: false,
         };
         if response.status().is_success() {
             let media = fetched.media_type();
@@ -285,7 +305,10 @@ impl Fetcher {
         let codings: Vec<&str> =
             fetched.headers.iter().filter(|(name, _)| name == "content-encoding").map(|(_, v)| v.as_str()).collect();
         match coding::unpack(&codings.join(","), &wire, max_body) {
-            Ok(Some(body)) => (fetched.body, fetched.wire) = (body, Some(wire)),
+            Ok(Some(unpacked)) => {
+                (fetched.body, fetched.unverified) = (unpacked.body, !unpacked.verified);
+                fetched.wire = Some(wire);
+            }
             Ok(None) if wire.len() > max_body => return Err(FailureKind::TooLarge),
             Ok(None) => fetched.body = wire,
             Err(UnpackError::TooLarge) => return Err(FailureKind::TooLarge),

@@ -206,12 +206,17 @@ async fn every_coding_is_decoded_and_its_bytes_are_stored() {
         let fetched = get(&local(), Act::Keep(packed(coding, &wire))).await.unwrap();
         assert_eq!((&fetched.body[..], fetched.wire.as_deref()), (HELLO, Some(&wire[..])), "{coding}");
     }
-    for coding in ["identity", "gzip", "utf-8"] {
+    let cut = gzip(HELLO);
+    let fetched = get(&local(), Act::Keep(packed("gzip", &cut[..cut.len() - 8]))).await.unwrap();
+    assert_eq!((&fetched.body[..], fetched.unverified), (HELLO, true), "without its checksum");
+    for coding in ["identity", "gzip", "utf-8", "br", "deflate"] {
         let fetched = get(&local(), Act::Keep(packed(coding, HELLO))).await.unwrap();
         assert_eq!((&fetched.body[..], fetched.wire), (HELLO, None), "{coding} on a plain page");
     }
-    let cut = gzip(HELLO);
-    for (coding, wire) in [("gzip", &cut[..cut.len() - 9]), ("br", HELLO), ("deflate", HELLO), ("compress", HELLO)] {
+    let noise = b"\x01\x02\x03\xfe\xff noise";
+    for (coding, wire) in
+        [("gzip", &cut[..cut.len() - 9]), ("br", noise), ("deflate", noise), ("gzip", noise), ("compress", HELLO)]
+    {
         assert_eq!(failing(&local(), Act::Keep(packed(coding, wire))).await, FailureKind::Encoding, "{coding}");
     }
 }

@@ -48,6 +48,7 @@ mod tests {
             wire: None,
             request_validators: None,
             rendered: None,
+            unverified: false,
         };
         // Sun, 06 Nov 1994 08:49:37 GMT is 784111777.
         retry_after(&fetched, Millis(784_111_777_000 - 60_000))
@@ -88,6 +89,7 @@ mod tests {
             wire: None,
             request_validators: None,
             rendered: None,
+            unverified: false,
         };
         for now in [0, 784_111_777_000, u64::MAX] {
             assert_eq!(retry_after(&fetched, Millis(now)), Some(30_000));

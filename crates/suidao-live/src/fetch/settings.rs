@@ -47,7 +47,7 @@ pub struct FetchSettings {
     pub contact: Option<String>,
     /// Value of `Accept-Language`; empty: not sent.
     pub accept_language: String,
-    /// Whether cookies are accepted and sent back during one run.
+    /// Whether cookies are sent back during one run, and not only within one chain of redirects.
     pub cookies: bool,
     pub credentials: Vec<Credential>,
 }

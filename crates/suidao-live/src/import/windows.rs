@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::ImportError;
 use crate::live::{Job, agent};
-use suidao_crawl::crawl::{FetchKind, FetchOutcome, is_page_media, outcome};
+use suidao_crawl::crawl::{FetchKind, FetchOutcome, outcome};
 use suidao_page::model::{Failure, FailureKind, Fetched, Millis, UrlId};
 use suidao_page::topic::Topic;
 use suidao_store::store::{ArchivedContent, ArchivedRecord, ArchivedRecords, RevisitRecord, WarcIndex};
@@ -58,7 +58,7 @@ impl PageReader {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(response) = responses.get(at) else { return done };
                 let is_page = (200..300).contains(&response.fetched.status) && !response.unchanged;
-                if is_page && is_page_media(&response.fetched.media_type()) {
+                if is_page && suidao_page::read::is_page(&response.fetched) {
                     done.push((at, self.read(&FetchKind::Page(UrlId(0)), &response.fetched)));
                 }
             }

@@ -48,15 +48,15 @@ impl FetchTask {
         let (url, known) = (ticket.url.clone(), ticket.validators.clone());
         let fetch = tokio::spawn(async move {
             let mut sent = monotonic_now();
-            let (mut response, mut from) = fetcher.fetch_from(&url, known.as_deref()).await;
+            let (mut response, mut delivery) = fetcher.fetch_from(&url, known.as_deref()).await;
             let by_proxy = response.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
             // The proxy may have been overloaded for a moment. If it is gone the crawl stops, and no page is lost.
             if by_proxy && fetcher.check_proxy().await.is_ok() {
                 sent = monotonic_now();
-                (response, from) = fetcher.fetch_from(&url, known.as_deref()).await;
+                (response, delivery) = fetcher.fetch_from(&url, known.as_deref()).await;
             }
             let latency = u64::try_from(monotonic_now().duration_since(sent).as_millis()).ok();
-            (response, ResponseMeta { latency, from })
+            (response, ResponseMeta { latency, from: delivery.from, new_cookies: delivery.new_cookies })
         });
         // If a library panics the page fails, instead of blocking the crawl.
         let (response, meta) = fetch.await.unwrap_or_else(|_| (Err(broken()), ResponseMeta::default()));

@@ -1,6 +1,7 @@
 //! Why a fetch did not return a page.
 
 use serde::{Deserialize, Serialize};
+use strum::Display;
 use thiserror::Error;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
@@ -56,6 +57,30 @@ pub enum FailureKind {
     /// The host answers, but refuses connections at this port.
     #[error("the connection was refused")]
     Refused,
+    /// The answer to a revisit lacks the text that the page had.
+    #[error("the main text of the page is gone: {0}")]
+    TextLost(TextLoss),
+}
+
+/// How a revisited page has lost its main text, although its server answers with success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[serde(rename_all = "kebab-case")]
+pub enum TextLoss {
+    /// Too little is left for a document: an empty body, a notice, a login form, a bot challenge.
+    #[strum(to_string = "the response has no or little text")]
+    Empty,
+    /// Less than a quarter is left.
+    #[strum(to_string = "the response has less than a quarter of it")]
+    Shortened,
+    /// The page was on topic, and the text that replaces all of it is not.
+    #[strum(to_string = "the response has an off-topic text in its place")]
+    Replaced,
+    /// Another page of the host that had another text has the same text now.
+    #[strum(to_string = "another page of the host now has the same text")]
+    Shared,
+    /// The page forbids indexing for the first time.
+    #[strum(to_string = "the response forbids indexing")]
+    Noindex,
 }
 
 impl FailureKind {
@@ -97,6 +122,11 @@ impl Failure {
 }
 
 impl Failure {
+    /// Whether the server says that the page is not there, or shows something else in its place.
+    pub fn is_missing(&self) -> bool {
+        matches!(self.kind, FailureKind::Status(404 | 410) | FailureKind::NoSuchPage | FailureKind::TextLost(_))
+    }
+
     /// Whether the failure concerns the host (down or overloaded) rather than one page.
     pub fn is_host_failure(&self) -> bool {
         // An internal server error often comes from the database; a proxy in front of the server sends 52x and 530.

@@ -1,5 +1,6 @@
 //! Plain values that all other modules share; no I/O.
 
+pub mod address_class;
 mod chunked_vec;
 mod event;
 mod failure;
@@ -21,7 +22,7 @@ pub use event::{
     Batch, Discovered, Event, LearntSum, Link, LinkState, PageProcessed, PageScore, RobotsRules, Stop, SumAbout,
     UrlOrigin, is_document, relevance_label,
 };
-pub use failure::{Failure, FailureKind};
+pub use failure::{Failure, FailureKind, TextLoss};
 pub use forum::{
     ApproxTime, BoardEntry, ForumMap, ForumPage, ForumPageLink, ForumPageView, ForumRole, ForumStep, IndexPage,
     ListedActivity, PageKind, PaginationLink, PagingRule, PostRecord, ThreadRecord, TimeContext,

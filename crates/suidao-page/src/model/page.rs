@@ -28,6 +28,8 @@ pub struct Fetched {
     pub request_validators: Option<Box<Validators>>,
     /// HTML in UTF-8 that a browser made by running the page's scripts; read instead of `body`.
     pub rendered: Option<Bytes>,
+    /// The encoded body lacks its checksum or has a wrong one.
+    pub unverified: bool,
 }
 
 impl Fetched {
@@ -38,7 +40,16 @@ impl Fetched {
 
     /// A response to an unconditional request, decoded; names of headers in lower case.
     pub fn new(url: CrawlUrl, status: u16, headers: Vec<(String, String)>, body: impl Into<Bytes>) -> Self {
-        Self { url, status, headers, body: body.into(), wire: None, request_validators: None, rendered: None }
+        Self {
+            url,
+            status,
+            headers,
+            body: body.into(),
+            wire: None,
+            request_validators: None,
+            rendered: None,
+            unverified: false,
+        }
     }
 
     /// The response to read: a rendered page replaces body and media type.
@@ -57,11 +68,29 @@ impl Fetched {
         self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
-    /// Media type without parameters, in lower case, cut to 255 characters; empty if not stated.
+    /// All values of `Content-Type`, joined; `None` if there is none.
+    pub fn content_type(&self) -> Option<Cow<'_, str>> {
+        let mut values = self.headers.iter().filter(|(field, _)| field == "content-type").map(|(_, value)| &**value);
+        let first = values.next()?;
+        Some(values.fold(Cow::Borrowed(first), |joined, value| Cow::Owned(format!("{joined}, {value}"))))
+    }
+
+    /// Media type without parameters, in lower case, cut to 255 characters; empty if none is stated.
+    ///
+    /// As in a browser, the last valid one of several counts (Fetch standard, "extract a MIME type"); but text/html
+    /// before a type that says nothing. `*/*` and types of unknown content count as none.
     pub fn media_type(&self) -> String {
-        let value = self.header("content-type").unwrap_or_default();
-        let value = value.split(';').next().unwrap_or_default().trim();
-        value.chars().take(MEDIA_TYPE).map(|letter| letter.to_ascii_lowercase()).collect()
+        let stated = self.content_type().unwrap_or_default().to_ascii_lowercase();
+        let types: Vec<&str> = stated.split(',').filter_map(essence).filter(|media| !is_unknown(media)).collect();
+        let last = types.last().copied().unwrap_or_default();
+        let html = types.iter().find(|media| matches!(**media, "text/html" | "application/xhtml+xml"));
+        let media = match html {
+            Some(html) if matches!(last, "text/plain" | "application/octet-stream") => html,
+            // `html` alone, `text-html`
+            None if types.is_empty() && stated.contains("html") => "text/html",
+            _ => last,
+        };
+        media.chars().take(MEDIA_TYPE).collect()
     }
 
     /// `etag` and `last-modified` for the next conditional request. Ignores values longer than 256 bytes or that cannot
@@ -76,6 +105,22 @@ impl Fetched {
         let validators = Validators { etag, modified: validator("last-modified") };
         (!validators.is_empty()).then(|| Box::new(validators))
     }
+}
+
+/// The media type that a value begins with: two tokens around a slash. What follows is ignored, also without a
+/// semicolon: `text/html: charset=utf-8`.
+fn essence(value: &str) -> Option<&str> {
+    let value = value.trim();
+    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+    let slash =
+        value.find('/').filter(|slash| *slash > 0 && value.as_bytes()[..*slash].iter().all(|byte| is_token(byte)))?;
+    let length = value.as_bytes()[slash + 1..].iter().take_while(|byte| is_token(byte)).count();
+    (length > 0).then(|| &value[..slash + 1 + length])
+}
+
+/// Whether a media type says that the content is unknown (MIME Sniffing standard, 7).
+fn is_unknown(media: &str) -> bool {
+    matches!(media, "*/*" | "unknown/unknown" | "application/unknown" | "application/x-unknown-content-type")
 }
 
 /// Validators of a page version (RFC 9110, 8.8), unparsed: a server may compare them literally.
@@ -149,6 +194,8 @@ pub enum Defect {
     },
     /// Neither HTML nor plain text.
     NotText,
+    /// The encoded body lacks its checksum or has a wrong one.
+    Unverified,
     /// Nothing left without the boilerplate.
     NoContent,
     /// The tree is too deep or the links too many; the rest was ignored.
@@ -278,6 +325,7 @@ mod tests {
                 wire: None,
                 request_validators: None,
                 rendered: None,
+                unverified: false,
             }
             .validators()
         };

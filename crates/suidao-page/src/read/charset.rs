@@ -12,6 +12,7 @@ use encoding_rs::{
 };
 use memchr::memmem;
 
+use super::cyrillic::{self, CYRILLIC};
 use super::hanzi::is_frequent;
 use crate::model::Defect;
 
@@ -180,6 +181,11 @@ fn decide(body: &[u8], declared: Option<&'static Encoding>) -> (&'static Encodin
                 is_multibyte(guess) && accents * 4 > sample.len() && score_charset(guess, sample, last).is_clean();
             (if other { guess } else { declared }, Guess)
         }
+        // One Cyrillic charset reads as another without errors, as letters in the wrong order and case.
+        Some(declared) if CYRILLIC.contains(&declared) => match cyrillic::likelier(declared, sample) {
+            Some(other) => (other, Guess),
+            None => (declared, Bytes),
+        },
         Some(declared) if declared != UTF_8 && score_charset(declared, sample, last).is_clean() => (declared, Bytes),
         _ => {
             let guess = guess(sample, last);

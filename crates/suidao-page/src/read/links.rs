@@ -3,6 +3,7 @@
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
 
+use super::canonical;
 use super::document::{DocumentLink, TextPiece};
 use super::markup::{MarkupBuilder, TEXT, attribute, fold_into};
 use crate::model::{CrawlUrl, Region};
@@ -147,7 +148,13 @@ impl MarkupBuilder {
         };
         for word in rel.split_ascii_whitespace() {
             if word.eq_ignore_ascii_case("canonical") {
-                let own = self.references.resolve(href);
+                // In the body anybody may have written it.
+                let is_head = self.inside(&local_name!("head"));
+                let target = self.references.resolve(href).filter(|_| is_head);
+                let page = self.references.page();
+                let Some(own) = target.filter(|target| canonical::counts(href, target, page)).map(Some) else {
+                    continue;
+                };
                 let agrees = self.markup.canonical.as_ref().is_none_or(|known| *known == own);
                 self.markup.canonical = Some(own.filter(|_| agrees));
             } else if word.eq_ignore_ascii_case("next") {

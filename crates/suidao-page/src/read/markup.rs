@@ -296,7 +296,7 @@ impl MarkupBuilder {
         self.stack.push(OpenElement { name: tag.name.clone(), element, block, drawn: false, path });
     }
 
-    fn inside(&self, name: &LocalName) -> bool {
+    pub(super) fn inside(&self, name: &LocalName) -> bool {
         self.stack.iter().any(|open| open.name == *name)
     }
 
@@ -338,7 +338,11 @@ impl MarkupBuilder {
         } else if self.in_title {
             self.title.push_str(head(text, TITLE.saturating_sub(self.title.len())));
         } else if !self.stack.last().is_some_and(|open| open.drawn) && !self.keep_formula(text) {
-            self.show(text);
+            // The line breaks between the parts of a ruby are the editor's.
+            let is_between = self.stack.last().is_some_and(|open| &*open.name == "ruby") && text.trim().is_empty();
+            if !is_between {
+                self.show(text);
+            }
         }
     }
 

@@ -13,15 +13,36 @@ pub(super) enum MediaKind {
 /// Bytes to search for non-text.
 const SAMPLE: usize = 4 << 10;
 
+/// Whether a response is read as a page: by its media type, or because it begins like HTML.
+pub fn is_page(fetched: &Fetched) -> bool {
+    let media = fetched.media_type();
+    let known = ["", "text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml"];
+    known.contains(&&*media) || kind(fetched).is_some()
+}
+
 /// `None` if it is neither HTML nor text.
 pub(super) fn kind(fetched: &Fetched) -> Option<MediaKind> {
     let media = fetched.media_type();
     let body = &fetched.body[..];
     match media.as_str() {
         "text/html" | "application/xhtml+xml" => (!is_binary(body)).then_some(MediaKind::Html),
+        "text/plain" if is_html_document(body) && may_sniff(fetched) => Some(MediaKind::Html),
         "text/plain" => (!is_binary(body)).then_some(MediaKind::Plain),
         _ => looks_like_html(body).then_some(MediaKind::Html),
     }
+}
+
+fn may_sniff(fetched: &Fetched) -> bool {
+    !fetched.header("x-content-type-options").is_some_and(|value| value.trim().eq_ignore_ascii_case("nosniff"))
+}
+
+/// Whether a body is a whole HTML document, and not a text about HTML.
+fn is_html_document(body: &[u8]) -> bool {
+    let head = body[..body.len().min(SAMPLE)].to_ascii_lowercase();
+    let has = |tag: &str| memchr::memmem::find(&head, tag.as_bytes()).is_some();
+    looks_like_html(body)
+        && (has("<!doctype html") || has("<html") && has("</"))
+        && (has("<head") || has("<body") || has("<title"))
 }
 
 /// Whether a body is binary: by its magic number, or by one in ten bytes being a control character. Zeros of UTF-16 are

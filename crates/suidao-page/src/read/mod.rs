@@ -5,9 +5,11 @@ mod article;
 mod article_body;
 mod block_kind;
 mod byline;
+mod canonical;
 pub mod charset;
 pub mod coding;
 mod content;
+mod cyrillic;
 mod date;
 mod document;
 pub mod element_role;
@@ -45,6 +47,7 @@ pub use charset::CharsetFrom;
 pub use date::first_date;
 pub use document::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextPiece};
 pub use language::{UnknownLanguage, language_code, language_tag};
+pub use media::is_page;
 pub use outlinks::{anchor, page};
 pub use sitemap::{read_sitemap, score_entries};
 
@@ -162,16 +165,21 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
     }
     (parsed.noindex, parsed.nofollow, parsed.expires) = (robots.noindex, robots.nofollow, robots.expires);
     let canonical = header(fetched, "link").find_map(header::canonical);
-    let canonical = canonical.and_then(|reference| fetched.url.join(reference).ok());
+    let canonical = canonical.and_then(|reference| {
+        fetched.url.join(reference).ok().filter(|target| canonical::counts(reference, target, &fetched.url))
+    });
     parsed.canonical = canonical.filter(|canonical| *canonical != fetched.url);
     let Some(kind) = media::kind(fetched) else {
         parsed.defects.push(Defect::NotText);
         return parsed;
     };
-    let decoded = charset::decode(&fetched.body, fetched.header("content-type"));
+    let decoded = charset::decode(&fetched.body, fetched.content_type().as_deref());
     decoded.charset.clone_into(&mut parsed.charset);
     parsed.charset_from = decoded.from;
     parsed.defects = decoded.defects;
+    if fetched.unverified {
+        parsed.defects.push(Defect::Unverified);
+    }
     let (mut lang, mut dates) = (None, date::Dates::default());
     if kind == media::MediaKind::Plain {
         let (document, cut) = plain(&decoded.text);
@@ -230,7 +238,7 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
 pub fn html(fetched: &Fetched) -> Option<String> {
     let fetched = &*fetched.as_rendered();
     let is_html = media::kind(fetched) == Some(media::MediaKind::Html);
-    is_html.then(|| charset::decode(&fetched.body, fetched.header("content-type")).text.into_owned())
+    is_html.then(|| charset::decode(&fetched.body, fetched.content_type().as_deref()).text.into_owned())
 }
 
 /// The values of a repeatable header field.

@@ -14,6 +14,7 @@ const BYTES: usize = 1 << 20;
 
 /// Resolves references and counts them.
 pub struct References {
+    page: CrawlUrl,
     base: CrawlUrl,
     /// A `base` element was read.
     has_base: bool,
@@ -25,7 +26,11 @@ pub struct References {
 
 impl References {
     pub fn new(url: &CrawlUrl, encoding: &'static Encoding) -> Self {
-        Self { base: url.clone(), has_base: false, encoding, resolved: 0, bytes: 0 }
+        Self { page: url.clone(), base: url.clone(), has_base: false, encoding, resolved: 0, bytes: 0 }
+    }
+
+    pub fn page(&self) -> &CrawlUrl {
+        &self.page
     }
 
     pub fn base(&self) -> &CrawlUrl {

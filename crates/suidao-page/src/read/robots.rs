@@ -3,6 +3,9 @@
 use super::sitemap::time;
 use crate::model::Millis;
 
+/// Maximum number of words after a time that are tried as part of it.
+const MAX_WORDS: usize = 12;
+
 /// Directives for the page, accumulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RobotsDirectives<'a> {
@@ -19,66 +22,112 @@ impl<'a> RobotsDirectives<'a> {
         Self { name, noindex: false, nofollow: false, expires: None }
     }
 
-    /// Reads a `meta` element if it addresses this robot.
-    pub(super) fn read_meta(&mut self, name: &str, directives: &str) {
-        let name = name.trim();
-        if name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(self.name) {
+    /// Reads a `meta` element if it addresses this robot, alone or in a list of names.
+    pub(super) fn read_meta(&mut self, names: &str, directives: &str) {
+        let is_ours = |name: &str| name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(self.name);
+        if names.split(is_separator).any(is_ours) {
             self.read(directives);
         }
     }
 
     /// Whether a text may contain directives; others need not be stored.
     pub(super) fn is_declared_by(content: &str) -> bool {
-        let lower = content.to_ascii_lowercase();
+        let lower = joined(content).to_ascii_lowercase();
         ["noindex", "nofollow", "none", "unavailable_after"].iter().any(|directive| lower.contains(directive))
     }
 
-    /// Reads a comma-separated list, which may be addressed (`botname: noindex, nofollow`).
+    /// Reads a list of directives, which may be addressed (`botname: noindex, nofollow`). They should be separated by
+    /// commas; blanks, semicolons and Chinese punctuation count too, since a directive that is overlooked would be
+    /// disobeyed.
     pub(super) fn read(&mut self, directives: &str) {
+        let text = joined(directives);
         let mut ours = true;
-        let mut rest = directives;
+        let mut rest = text.as_str();
         while !rest.is_empty() {
-            let (directive, later) = rest.split_once(',').unwrap_or((rest, ""));
-            let mut word = directive.trim();
+            let (directive, later) = rest.split_once([',', ';']).unwrap_or((rest, ""));
+            let mut words = directive.trim();
             let mut next = later;
             // A robot name may precede a directive with a value of its own.
-            while let Some((name, value)) = word.split_once(':') {
-                let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
-                if name == "unavailable_after" {
-                    next = if ours { self.expire(value, later) } else { later };
-                    word = "";
-                } else if matches!(name.as_str(), "max-snippet" | "max-image-preview" | "max-video-preview") {
-                    word = "";
-                } else {
-                    ours = name.eq_ignore_ascii_case(self.name) || name == "*";
-                    word = value;
+            while let Some((name, value)) = words.split_once(':') {
+                // Directives without a comma before the name.
+                let (before, name) = name.trim().rsplit_once(is_separator).unwrap_or(("", name.trim()));
+                self.obey(before, ours);
+                let value = value.trim();
+                match name.to_ascii_lowercase().as_str() {
+                    "unavailable_after" => {
+                        (words, next) = self.expire(value, later, ours);
+                        break;
+                    }
+                    "max-snippet" | "max-image-preview" | "max-video-preview" => {
+                        words = value.split_once(is_separator).map_or("", |(_, rest)| rest);
+                    }
+                    _ => {
+                        ours = name.eq_ignore_ascii_case(self.name) || name == "*";
+                        words = value;
+                    }
                 }
             }
-            let none = word.eq_ignore_ascii_case("none");
-            self.noindex |= ours && (none || word.eq_ignore_ascii_case("noindex"));
-            self.nofollow |= ours && (none || word.eq_ignore_ascii_case("nofollow"));
+            self.obey(words, ours);
             rest = next;
         }
     }
 
-    /// Reads a time, which may contain a comma and continue in `later`; returns the directives after it. Ignores an
-    /// invalid time.
-    fn expire<'t>(&mut self, value: &str, later: &'t str) -> &'t str {
-        let (more, following) = later.split_once(',').unwrap_or((later, ""));
-        let whole = format!("{value},{more}");
-        let (time, rest) = match time::read(value) {
-            Some(time) => (Some(time), later),
-            None => match time::read(&whole) {
-                Some(time) => (Some(time), following),
-                None => (None, later),
+    /// Directives without a value.
+    fn obey(&mut self, words: &str, ours: bool) {
+        for word in words.split(is_separator).filter(|_| ours) {
+            let none = word.eq_ignore_ascii_case("none");
+            self.noindex |= none || word.eq_ignore_ascii_case("noindex");
+            self.nofollow |= none || word.eq_ignore_ascii_case("nofollow");
+        }
+    }
+
+    /// Reads a time, which may contain a comma and continue in `later`. Returns what follows it in `value`, and the
+    /// directives after that. Ignores an invalid time.
+    fn expire<'t>(&mut self, value: &'t str, later: &'t str, ours: bool) -> (&'t str, &'t str) {
+        let (more, following) = later.split_once([',', ';']).unwrap_or((later, ""));
+        let (time, words, rest) = match first_time(value) {
+            Some((time, words)) => (Some(time), words, later),
+            None => match first_time(&format!("{value},{more}")) {
+                Some((time, words)) => (Some(time), &more[more.len() - words.len()..], following),
+                None => (None, value, later),
             },
         };
-        self.expires = match (self.expires, time) {
-            (Some(known), Some(time)) => Some(known.min(time)),
-            (known, time) => known.or(time),
-        };
-        rest
+        if ours {
+            self.expires = self.expires.into_iter().chain(time).min();
+        }
+        (words, rest)
     }
+}
+
+/// The time that a text begins with, up to a blank, and what follows it.
+fn first_time(text: &str) -> Option<(Millis, &str)> {
+    let blanks = text.match_indices(char::is_whitespace).map(|(at, _)| at);
+    let mut ends: Vec<usize> = blanks.chain([text.len()]).collect();
+    ends.reverse();
+    ends.truncate(MAX_WORDS);
+    ends.into_iter().find_map(|end| Some((time::read(&text[..end])?, text[end..].trim())))
+}
+
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || matches!(c, ',' | ';' | '|' | '+' | '/' | '，' | '、' | '；')
+}
+
+/// With ASCII punctuation, and `no-index` or `no index` as `noindex`.
+fn joined(directives: &str) -> String {
+    let plain = |c: char| match c {
+        '，' | '、' | '|' => ',',
+        '；' => ';',
+        '：' => ':',
+        c => c,
+    };
+    let text: String = directives.chars().map(plain).collect();
+    let lower = text.to_ascii_lowercase();
+    let is_apart = |at: usize| {
+        let after = &lower[at + 1..];
+        lower[..at].ends_with("no") && (after.starts_with("index") || after.starts_with("follow"))
+    };
+    let joins = |&(at, c): &(usize, char)| !(matches!(c, '-' | '_' | ' ') && is_apart(at));
+    text.char_indices().filter(joins).map(|(_, c)| c).collect()
 }
 
 #[cfg(test)]
@@ -105,6 +154,26 @@ mod tests {
         assert_eq!(read("max-image-preview:large"), (false, false));
         assert_eq!(read("*: none"), (true, true));
         assert_eq!(read("max-bot: noindex"), (false, false));
+        for text in [
+            "noindex nofollow",
+            "noindex;nofollow",
+            "noindex，nofollow",
+            "NoIndex、NoFollow",
+            "noindex ； nofollow",
+            "noindex|nofollow",
+            "noindex\tnofollow\n",
+            "no-index, no-follow",
+            "no index, no follow",
+            "index NONE",
+            "noindex suidao: nofollow",
+            "max-snippet:20 noindex nofollow",
+            "unavailable_after: 25 Jun 2010 15:00:00 PST noindex nofollow",
+            "＊：x, suidao：noindex，nofollow",
+        ] {
+            assert_eq!(read(text), (true, true), "{text:?}");
+        }
+        assert_eq!(read("all follow index"), (false, false));
+        assert_eq!(read("noindexing nofollowers"), (false, false));
     }
 
     #[test]
@@ -114,6 +183,10 @@ mod tests {
             robots.read_meta(name, "NoIndex");
             robots.noindex
         };
+        assert!(
+            text("robots, googlebot") && text("googlebot,mybot") && text("googlebot robots") && text("bingbot;robots")
+        );
+        assert!(!text("googlebot, bingbot") && !text("robotsx"));
         assert!(text(" Robots ") && text("MyBot") && !text("suidao") && !text("googlebot"));
         assert!(RobotsDirectives::is_declared_by("All, NONE") && !RobotsDirectives::is_declared_by("index, follow"));
     }
@@ -128,6 +201,10 @@ mod tests {
         let noon = 1_614_945_600;
         assert_eq!(end("unavailable_after: 2021-03-05T12:00:00Z"), (Some(noon), false));
         assert_eq!(end("unavailable_after: Fri, 05 Mar 2021 12:00:00 GMT, noindex"), (Some(noon), true));
+        assert_eq!(end("unavailable_after: Friday, 05-Mar-21 12:00:00 GMT"), (Some(noon), false));
+        assert_eq!(end("unavailable_after: Friday, 05-Mar-21 12:00:00 GMT, noindex"), (Some(noon), true));
+        assert_eq!(end("unavailable_after: 05-Mar-2021 04:00:00 PST; noindex"), (Some(noon), true));
+        assert_eq!(end("noindex unavailable_after: 05-Mar-2021 12:00:00 GMT"), (Some(noon), true));
         assert_eq!(end("Unavailable_After: 05 Mar 2021 12:00:00 +0000"), (Some(noon), false));
         assert_eq!(end("suidao: unavailable_after: 2021-03-05"), (Some(1_614_902_400), false));
         assert_eq!(end("otherbot: unavailable_after: 2021-03-05"), (None, false));

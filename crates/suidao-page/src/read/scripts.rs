@@ -47,7 +47,7 @@ pub fn wants_browser(fetched: &Fetched, page: &Page) -> bool {
     if page.sketch.chars >= ENOUGH || fetched.rendered.is_some() {
         return false;
     }
-    let decoded = super::charset::decode(&fetched.body, fetched.header("content-type"));
+    let decoded = super::charset::decode(&fetched.body, fetched.content_type().as_deref());
     scripting(&decoded.text).wants_browser(page.sketch.chars, page.outlinks.len())
 }
 

@@ -60,6 +60,7 @@ fn fetched(content_type: Option<&str>, body: &[u8]) -> Fetched {
         wire: None,
         request_validators: None,
         rendered: None,
+        unverified: false,
     }
 }
 
@@ -457,6 +458,81 @@ fn what_is_no_page_is_marked_so() {
     }
     let parsed = parse(&fetched(Some("text/plain"), " 第一行　\r\n\r\n<b> 第二行".as_bytes()));
     assert_eq!(parsed.text, "第一行\n<b> 第二行");
+}
+
+#[test]
+fn media_types_are_read_as_browsers_do() {
+    let page = "<!DOCTYPE html><html><head><title>路</title></head><body><p>山路从村口的石桥开始</p></body></html>";
+    let read = |fields: &[&str], body: &str| {
+        let mut response = fetched(None, body.as_bytes());
+        response.headers.extend(fields.iter().map(|value| ("content-type".to_owned(), (*value).to_owned())));
+        (is_page(&response), parse(&response).text)
+    };
+    for fields in [
+        &["text/html, text/html"][..],
+        &["text/html", "text/html"],
+        &["text/html; charset=utf-8, text/html"],
+        &["*/*"],
+        &["text/html, */*"],
+        &["html"],
+        &["text-html"],
+        &["text/html: charset=utf-8"],
+        &["text/html charset=utf-8"],
+        &["TEXT/HTML;"],
+        &["text/html", "text/plain"],
+        &["text/plain", "text/html"],
+        &["text/html", "application/octet-stream"],
+        &["application/octet-stream", "text/html"],
+        &["application/unknown"],
+        &["unknown/unknown"],
+        &["text/plain"],
+        &["text/plain; charset=utf-8"],
+        &["text/x-html"],
+        &[""],
+        &[],
+    ] {
+        assert_eq!(read(fields, page), (true, "山路从村口的石桥开始".to_owned()), "{fields:?}");
+    }
+    let (is_page, text) = read(&["text/plain"], "<html> is a tag, and so is <body>");
+    assert!(is_page && text.starts_with("<html> is a tag"), "{text}");
+    let mut source = fetched(Some("text/plain"), page.as_bytes());
+    source.headers.push(("x-content-type-options".to_owned(), "nosniff".to_owned()));
+    assert!(parse(&source).text.starts_with("<!DOCTYPE html>"), "a browser shows the source");
+    assert!(!read(&["application/json"], "{\"a\": 1}").0 && !read(&["text/css"], "a {}").0);
+}
+
+#[test]
+fn a_charset_in_any_of_several_fields_counts() {
+    let body = encoding_rs::GBK.encode("<title>路</title><p>山路从村口的石桥开始，先沿着小溪走").0.into_owned();
+    let mut response = fetched(Some("text/html"), &body);
+    response.headers.push(("content-type".to_owned(), "text/html; charset=gbk".to_owned()));
+    let parsed = parse(&response);
+    assert_eq!((parsed.charset.as_str(), parsed.charset_from), ("GBK", CharsetFrom::Header));
+}
+
+#[test]
+fn readings_of_a_ruby_are_dropped() {
+    for (body, expected) in [
+        ("<ruby>床<rt>chuáng</rt></ruby>前<ruby>明<rp>(</rp><rt>míng</rt><rp>)</rp></ruby>月光", "床前明月光"),
+        ("<ruby><rb>短</rb>\n <rt>たん</rt>\n <rb>槍</rb>\n <rt>そう</rt></ruby>を持った", "短槍を持った"),
+        ("<ruby>北<rp>（</rp><rt>ベイ</rt>京<rt>ジン</rt><rtc>Beijing</rtc></ruby>", "北京"),
+        ("<a href=/x><ruby>山<rt>やま</rt></ruby></a>の麓", "山の麓"),
+    ] {
+        assert_eq!(html(&format!("<p>{body}")).text, expected, "{body}");
+    }
+}
+
+#[test]
+fn a_canonical_link_counts_in_the_head_only() {
+    let read =
+        |page: &str| parse(&fetched(Some("text/html"), page.as_bytes())).canonical.map(|url| url.path().to_owned());
+    assert_eq!(read("<head><link rel=canonical href=/one></head><p>x").as_deref(), Some("/one"));
+    assert_eq!(read("<body><p>x<link rel=canonical href=/one>"), None);
+    assert_eq!(
+        read("<head><link rel=canonical href='{{ page.url }}'><link rel=canonical href=/two></head><p>x").as_deref(),
+        Some("/two")
+    );
+    assert_eq!(read("<head><base href=http://localhost:3000/><link rel=canonical href=/one></head><p>x"), None);
 }
 
 #[test]

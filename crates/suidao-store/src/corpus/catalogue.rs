@@ -196,11 +196,12 @@ impl Catalogue {
             (0..).zip(&catalogue.entries).map(|(position, entry)| (fingerprint(entry), position)).collect();
         // A redirected URL counts as its target.
         for from in moved.keys() {
-            let last = std::iter::successors(Some(*from), |id| moved.get(id).copied()).take(16).last();
+            let next = |id: &UrlId| moved.get(id).copied();
             let name = |id: UrlId| known.get(id.0 as usize).map(|&(_, fingerprint)| fingerprint);
-            if let Some((from, to)) = name(*from).zip(last.and_then(name))
-                && let Some(&position) = positions.get(&to)
-            {
+            // The first page: a chain may lead back to its beginning.
+            let page =
+                std::iter::successors(next(from), next).take(16).find_map(|id| positions.get(&name(id)?).copied());
+            if let Some((from, position)) = name(*from).zip(page) {
                 positions.entry(from).or_insert(position);
             }
         }

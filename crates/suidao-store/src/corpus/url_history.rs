@@ -55,6 +55,9 @@ pub struct UrlHistory {
     /// The outcome for people: in brief, and with queue and k.
     #[serde(skip)]
     summary: [String; 2],
+    /// What revisits found instead of the page, if that does not replace it or has removed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
     /// It waits for its host, or was skipped because of it.
     #[serde(skip)]
     depends_on_host: bool,
@@ -175,6 +178,7 @@ impl UrlHistory {
             page_summaries: FxHashMap::default(),
             names: FxHashMap::default(),
             summary: Default::default(),
+            since: None,
             depends_on_host: false,
             held_until: None,
             robots_failure: None,
@@ -213,14 +217,41 @@ impl UrlHistory {
                 if let Some(fields) = page_json.as_object_mut() {
                     fields.retain(|name, _| !matches!(name.as_str(), "links" | "known"));
                 }
-                let outcome = json!({ "fetched": at, "number": pages, "page": page_json });
-                let summary = |detailed| format!("fetched {at} as page {pages}, {}", self.page(&page, detailed));
-                (outcome, [false, true].map(summary))
+                // A revisit replaces the page, which keeps its number.
+                let first = self.outcome.get("fetched").and_then(Value::as_str).map(str::to_owned);
+                let number = self.outcome.get("number").and_then(Value::as_u64).unwrap_or(pages);
+                let (fetched, visited) = first.map_or((at.to_owned(), ""), |first| (first, at));
+                let outcome = json!({ "fetched": fetched, "visited": at, "number": number, "page": page_json });
+                let version = if visited.is_empty() { String::new() } else { format!(", version of {visited}") };
+                let summary =
+                    |detailed| format!("fetched {fetched} as page {number}{version}, {}", self.page(&page, detailed));
+                let summary = [false, true].map(summary);
+                (self.outcome, self.since) = (Value::Null, None);
+                (outcome, summary)
+            }
+            Event::Unchanged { id: of, .. } if Some(of) == id => {
+                self.since = None;
+                return;
+            }
+            Event::PageGone { id: of, to } if Some(of) == id => {
+                let why = if to.is_some() { "it has moved" } else { "it was missing for longer than refresh.grace" };
+                self.since = Some(format!("removed {at}, because {why}"));
+                return;
             }
             Event::SitemapRead { id: of, links, sources, .. } if Some(of) == id => {
                 let queued = links.len().saturating_sub(sources.len());
                 let summary = format!("read {at} as a sitemap or feed: {queued} URLs queued");
                 (json!({ "sitemap_read": at, "queued": queued }), same(summary))
+            }
+            Event::Redirected { id: of, .. } if Some(of) == id && self.is_page() => {
+                self.since = self.since.take().or_else(|| Some(kept(at, "it redirects")));
+                return;
+            }
+            Event::FetchFailed { id: of, failure } if Some(of) == id && self.is_page() => {
+                if failure.is_missing() {
+                    self.since = self.since.take().or_else(|| Some(kept(at, &failure.to_string())));
+                }
+                return;
             }
             Event::Redirected { id: of, link, .. } if Some(of) == id => {
                 let to = name(link);
@@ -242,10 +273,14 @@ impl UrlHistory {
             }
             _ => return,
         };
-        // Later events of a revisit do not replace the first fetch.
+        // A revisit without a page does not replace the page.
         if self.outcome.get("fetched").is_none() {
             (self.outcome, self.summary) = (outcome, summary.map(|summary| format!("  {summary}\n")));
         }
+    }
+
+    fn is_page(&self) -> bool {
+        self.outcome.get("fetched").is_some()
     }
 
     /// Links to it, the best first: followed before dropped, then by scores, then by priority, then in order of
@@ -339,6 +374,9 @@ impl fmt::Display for UrlHistory {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let detailed = out.alternate();
         write!(out, "{}\n{}", self.url, self.summary[usize::from(detailed)])?;
+        if let Some(since) = &self.since {
+            writeln!(out, "  {since}")?;
+        }
         if let Some(failure) =
             self.robots_failure.as_ref().filter(|_| self.depends_on_host && self.outcome.get("reason").is_some())
         {
@@ -456,6 +494,11 @@ fn visit(event: &Event, id: Option<UrlId>, new_links: usize) -> Option<Visit> {
     })
 }
 
+/// Why the page stays as it was, since a visit at this time.
+fn kept(at: &str, found: &str) -> String {
+    format!("kept as it was, although since {at}: {found} (until refresh.grace is over)")
+}
+
 fn followed(link: &Link) -> Option<QueueEntry> {
     match link.decision {
         LinkDecision::Follow(entry) => Some(entry),
@@ -493,7 +536,7 @@ mod tests {
         assert!(before.archive.is_some() && after.text_changed && after.archive > before.archive, "{history}");
         let text = history.to_string();
         assert!(text.contains("visits:\n") && text.contains("  200  text changed  [file 1 byte "), "{text}");
-        assert!(text.contains("fetched ") && text.contains(" as page 1,"), "the first fetch is the outcome: {text}");
+        assert!(text.contains("fetched ") && text.contains(" as page 1, version of "), "{text}");
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub(super) fn fetched(n: u32, size: usize) -> Fetched {
         wire: None,
         request_validators: None,
         rendered: None,
+        unverified: false,
     }
 }
 

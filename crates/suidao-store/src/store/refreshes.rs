@@ -16,7 +16,7 @@ pub fn rounds(store: &Store) -> Result<Vec<RoundTally>, StoreError> {
 pub fn write(store: &Store) -> Result<Vec<RoundTally>, StoreError> {
     let rounds = rounds(store)?;
     write_own(&store.directory().refresh_csv(), |out| {
-        let counts = "finished,due,requests,visits,text_changed,links_changed,bytes_changed,identical,not_modified,missing,retired,sources,signals,\
+        let counts = "finished,due,requests,visits,text_changed,links_changed,bytes_changed,identical,not_modified,missing,text_lost,retired,sources,signals,\
                       new_links,pages,relevant,unanswered";
         writeln!(out, "started,kind,{counts}")?;
         let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(&mut *out);

@@ -264,13 +264,13 @@ pub(super) fn parse_response(url: CrawlUrl, block: &Bytes, limit: usize) -> Opti
         }
         headers.retain(|(name, _)| name != "transfer-encoding");
     }
-    let unpacked =
-        value(&headers, "content-encoding").and_then(|coding| coding::unpack(coding, &stored, limit).ok().flatten());
-    let (body, wire) = match unpacked {
-        Some(body) => (body, Some(stored)),
-        None => (stored, None),
+    let coding = value(&headers, "content-encoding").unwrap_or_default();
+    let unpacked = coding::unpack(coding, &stored, limit).ok().flatten();
+    let (body, wire, unverified) = match unpacked {
+        Some(unpacked) => (unpacked.body, Some(stored), !unpacked.verified),
+        None => (stored, None, false),
     };
-    Some(Fetched { url, status, headers, body, wire, request_validators: None, rendered: None })
+    Some(Fetched { url, status, headers, body, wire, request_validators: None, rendered: None, unverified })
 }
 
 /// The rendered copy of the response in the record `of`, if the next record, with the head `head`, holds one; nothing

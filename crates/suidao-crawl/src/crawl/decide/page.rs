@@ -27,11 +27,17 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
     let FetchedPage { status, mut page, page_view, validators } = fetched;
     let state = draft.state;
     let known = state.tracked(id);
-    if let Some(known) = known.filter(|known| known.body == page.digest) {
+    // A header field may forbid indexing of the same bytes.
+    if let Some(known) = known.filter(|known| known.body == page.digest && known.noindex == page.noindex) {
         return draft.push(Event::Unchanged { id, status, since: known.whole, validators });
     }
     if state.matches_soft_404(id, url, &page) {
         return failed(draft, id, Failure { kind: FailureKind::NoSuchPage, retry_after: None });
+    }
+    let foreign = draft.settings.is_foreign(page.language.as_deref());
+    let on_topic = page.relevance >= draft.settings.page_threshold && !foreign;
+    if let Some(loss) = state.text_loss(id, &page, on_topic, draft.now) {
+        return failed(draft, id, Failure { kind: FailureKind::TextLost(loss), retry_after: None });
     }
     let forum = page_view.as_deref().and_then(|page_view| read_forum(draft, id, url, page_view));
     let roles: FxHashMap<UrlId, ForumRole> =
@@ -43,11 +49,10 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
     let outlinks_digest = outlinks_digest(&page);
     let linking = LinkingPage { id, url, nofollow: page.nofollow, is_forum: forum.is_some(), roles: &roles };
     let Candidates { links, targets } = candidates(draft, &linking, std::mem::take(&mut page.outlinks));
-    let foreign = draft.settings.is_foreign(page.language.as_deref());
     let visit = PageVisit {
         id,
         relevance: page.relevance,
-        on_topic: page.relevance >= draft.settings.page_threshold && !foreign,
+        on_topic,
         entry: state.urls.get(id).entry(),
         layer: page.layer,
         link_threshold: draft.settings.link_threshold,

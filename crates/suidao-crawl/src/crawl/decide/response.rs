@@ -12,8 +12,8 @@ use crate::crawl::ticket::{FetchKind, Ticket};
 use crate::crawl::traps::title;
 use crate::trap::soft_404;
 use suidao_page::model::{
-    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, MissingPageResponse, Relevance,
-    RobotsRules, Sketch, SkipReason, TrapStep, UrlId, UrlOrigin,
+    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, MissingPageResponse, RefreshStep,
+    Relevance, RobotsRules, Sketch, SkipReason, TrapStep, UrlId, UrlOrigin,
 };
 
 /// RFC 9309, 2.3.1.2: a crawler should follow at least five redirects of a robots.txt.
@@ -56,7 +56,7 @@ fn new_scheme(state: &State, ticket: &Ticket, outcome: &FetchOutcome) -> Option<
 }
 
 /// What the outcome of a ticket leads to.
-pub fn settled(draft: &mut Draft, ticket: Ticket, outcome: FetchOutcome) {
+pub fn settled(draft: &mut Draft, ticket: Ticket, outcome: FetchOutcome, meta: ResponseMeta) {
     let (is_plain, is_source) =
         (matches!(ticket.kind, FetchKind::Plain(_)), matches!(ticket.kind, FetchKind::Sitemap(_)));
     let id = match ticket.kind {
@@ -73,7 +73,7 @@ pub fn settled(draft: &mut Draft, ticket: Ticket, outcome: FetchOutcome) {
         FetchOutcome::Unchanged if is_source => sitemaps::unchanged(draft, id),
         FetchOutcome::Unchanged => unchanged(draft, id),
         FetchOutcome::Redirect { to, .. } if is_source => sitemaps::moved(draft, id, &to),
-        FetchOutcome::Redirect { to, permanent } => redirected(draft, id, &to, permanent),
+        FetchOutcome::Redirect { to, permanent } => redirected(draft, id, &to, permanent, meta.new_cookies),
         FetchOutcome::Failed(failure) => failed(draft, id, failure),
         FetchOutcome::Robots(_) => failed(draft, id, Failure { kind: FailureKind::Broken, retry_after: None }),
     }
@@ -88,12 +88,18 @@ fn unchanged(draft: &mut Draft, id: UrlId) {
     }
 }
 
-fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool) {
+/// A redirect. `new_cookies`: see [`ResponseMeta`].
+fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool, new_cookies: bool) {
     let state = draft.state;
     let own = state.urls.url(id);
     // If a server redirects a URL without a session to the same with one, the latter is requested.
     let plain = state.without_session(to).filter(|plain| *plain != own);
     let to = draft.preferred(plain.as_ref().unwrap_or(to));
+    if let Some(target) = draft.find(&to)
+        && is_bounce(state, id, target, new_cookies)
+    {
+        return bounced(draft, id, target);
+    }
     if state.tracked(id).is_none() && draft.find(&to).is_some_and(|to| is_circle(state, id, to)) {
         return failed(draft, id, Failure { kind: FailureKind::RedirectLoop, retry_after: None });
     }
@@ -116,6 +122,33 @@ fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool) {
     draft.push(Event::Redirected { id, link, permanent });
     if state.tracked(id).is_some_and(|known| !known.retired) {
         draft.perhaps_gone(id, target);
+    }
+}
+
+/// Whether the target of a redirect was requested before and is worth another request: it redirected then, and is sent
+/// other cookies now. A due page that was sent to a login or a counter goes there again in each round.
+fn is_bounce(state: &State, id: UrlId, target: UrlId, new_cookies: bool) -> bool {
+    let redirected = target == id || state.urls.get(target).state == LinkState::Redirected;
+    let leads_back = |from: UrlId, to: UrlId| {
+        let next = |at: &UrlId| state.canonicals.moved_to(*at);
+        std::iter::successors(next(&from), next).take(usize::from(state.settings.limits.redirects)).any(|at| at == to)
+    };
+    let is_allowed = state.urls.get(id).redirects() < state.settings.limits.redirects.min(15);
+    let to_page = state.is_page(target) && leads_back(target, id);
+    let of_page = state.tracked(id).is_some() && leads_back(target, id);
+    is_allowed && (new_cookies && (redirected || to_page) || redirected && of_page)
+}
+
+/// Requests the target of a redirect again: a URL of the queue in its old place; of a due page, and a page, at once.
+fn bounced(draft: &mut Draft, id: UrlId, target: UrlId) {
+    let state = draft.state;
+    let at_once = state.is_due(id) || state.is_page(target);
+    let follow = LinkDecision::Follow(ahead(state.urls.get(id).entry()));
+    let link = (!at_once).then(|| Link::without_page(target, Relevance::ZERO, follow));
+    draft.push(Event::Redirected { id, link, permanent: false });
+    if at_once {
+        let due = vec![(target, f32::MAX)];
+        draft.push(Event::Refresh(Box::new(RefreshStep { due, ..RefreshStep::default() })));
     }
 }
 

@@ -8,8 +8,11 @@ use crate::crawl::politeness::millis;
 use crate::crawl::refresh::{ActiveRound, PlannedVisit, Refreshing, SOURCES_WAIT, due_entry};
 use crate::revisit::history::{DAY, Tracked, days};
 use crate::revisit::plan::{MAX_AT_ONCE, at_once};
+use crate::revisit::text_loss::{RevisitedPage, text_loss};
 use crate::revisit::{Choice, VisitValue, plan};
-use suidao_page::model::{Budget, CrawlUrl, LinkState, Millis, Priority, RefreshStep, UrlId, Validators};
+use suidao_page::model::{
+    Budget, CrawlUrl, LinkState, Millis, Page, Priority, RefreshStep, TextLoss, UrlId, Validators,
+};
 
 /// Milliseconds; longer than any round that finishes.
 const A_DAY: u64 = 86_400_000;
@@ -47,6 +50,7 @@ impl State {
         if let Some(refreshing) = &mut self.refreshing {
             if reads_sources {
                 refreshing.sources_read = Some(at);
+                refreshing.new_texts.clear();
             }
             refreshing.signals.add(&step.sources, true);
             if let Some(round) = &mut refreshing.round {
@@ -155,6 +159,34 @@ impl State {
     pub fn tracked(&self, id: UrlId) -> Option<&Tracked> {
         let refreshing = self.refreshing.as_ref()?;
         refreshing.due.get(&id).and_then(|_| refreshing.histories.get(id))
+    }
+
+    /// How a due page has lost its text according to a response, if it has. None after the grace period: what the server
+    /// sends then is the page.
+    pub fn text_loss(&self, id: UrlId, page: &Page, on_topic: bool, now: Millis) -> Option<TextLoss> {
+        let known = self.tracked(id)?;
+        let refreshing = self.refreshing.as_ref()?;
+        if known.text_lost.is_some_and(|since| days(now.since(since)) >= refreshing.settings().grace) {
+            return None;
+        }
+        let host = self.urls.get(id).host();
+        let found = RevisitedPage {
+            sketch: page.sketch,
+            on_topic,
+            listing: page.listing,
+            noindex: page.noindex,
+            shared: refreshing
+                .new_texts
+                .get(&(host, page.sketch.digest))
+                .is_some_and(|before| *before != known.sketch.digest),
+        };
+        text_loss(known, found)
+    }
+
+    /// Whether a URL was fetched as a page and may be revisited.
+    pub fn is_page(&self, id: UrlId) -> bool {
+        let known = self.refreshing.as_ref().and_then(|refreshing| refreshing.histories.get(id));
+        known.is_some_and(|page| !page.retired)
     }
 
     /// Whether a page has been missing for longer than the grace period.

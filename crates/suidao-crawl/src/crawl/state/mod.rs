@@ -246,6 +246,10 @@ impl State {
         let redirects = self.urls.get(id).redirects() + 1;
         self.leave(id, LinkState::Redirected, None, time);
         if let Some(link) = link {
+            // A cookie bounce: the target is requested again.
+            if self.urls.get(link.to).state == LinkState::Redirected {
+                self.set_state(link.to, LinkState::Dropped);
+            }
             let target = self.urls.get_mut(link.to);
             target.set_redirects(redirects.max(target.redirects()));
             self.move_in_forum(id, link.to);
@@ -279,7 +283,7 @@ impl State {
         self.leave(id, LinkState::Queued, Some(failure), time);
         // A due page is queued by `observe_refresh`.
         if !self.is_due(id) {
-            self.wait_for_next_try(id);
+            self.wait_for_next_try(id, failure);
         }
     }
 

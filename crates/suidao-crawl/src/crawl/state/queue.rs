@@ -1,6 +1,8 @@
 //! The queues in the state: which URLs are queued with which rank, and which hosts are ready.
 
-use suidao_page::model::{HostId, Link, LinkDecision, LinkState, Millis, Priority, QueueEntry, UrlId};
+use suidao_page::model::{
+    Failure, FailureKind, HostId, Link, LinkDecision, LinkState, Millis, Priority, QueueEntry, UrlId,
+};
 
 use super::State;
 use crate::crawl::frontier::QueueHead;
@@ -143,14 +145,15 @@ impl State {
         due.map_or_else(|| self.urls.get(head.id).entry().priority, |value| Priority::new(*value))
     }
 
-    /// A failed page waits for its next try. It is parked if it has used up its tries and other URLs can show whether
-    /// its host is down.
-    pub(super) fn wait_for_next_try(&mut self, id: UrlId) {
+    /// A failed page waits for its next try. It is parked if other URLs can show whether its host is down: if it has
+    /// used up its tries, or its response broke HTTP.
+    pub(super) fn wait_for_next_try(&mut self, id: UrlId, failure: &Failure) {
         let known = self.urls.get(id);
         let (host, entry) = (known.host(), known.entry());
         let used_up = known.tries() > self.settings.limits.retries.min(15);
         let record = self.hosts.get_mut(host);
-        if !used_up {
+        let broken = failure.kind == FailureKind::Broken && record.health.is_pages_fault();
+        if !used_up && !broken {
             return self.frontier.push(host, id, entry);
         }
         self.urls.get_mut(id).parked = true;

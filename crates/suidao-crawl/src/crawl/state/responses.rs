@@ -12,13 +12,14 @@ impl State {
     pub fn leave(&mut self, id: UrlId, state: LinkState, failure: Option<&Failure>, time: EventTime) {
         self.set_state(id, state);
         self.counts.attempts += 1;
-        self.record_response(self.urls.get(id).host(), state == LinkState::Fetched, failure, time);
+        self.record_response((self.urls.get(id).host(), Some(id)), state == LinkState::Fetched, failure, time);
     }
 
-    /// Records a host's answer or failure, and sets its wait. `page`: it answered with a page.
+    /// Records a host's answer or failure, and sets its wait. `id`: whose ticket it was; none of a probe. `page`: it
+    /// answered with a page.
     pub(super) fn record_response(
         &mut self,
-        host: HostId,
+        (host, id): (HostId, Option<UrlId>),
         page: bool,
         failure: Option<&Failure>,
         EventTime { at, latency }: EventTime,
@@ -28,6 +29,16 @@ impl State {
         record.without_page = if page { 0 } else { record.without_page.saturating_add(1) };
         if let Some(latency) = latency {
             record.health.record_latency(latency, page);
+        }
+        if failure.is_some_and(|failure| failure.kind == FailureKind::Broken) {
+            record.health.record_broken(id);
+            let own = u32::from(id.is_some_and(|id| self.urls.get(id).state == LinkState::Queued));
+            let others = record.queued.saturating_sub(own) as usize > record.parked.len();
+            // Other pages can show whether it is the host's fault.
+            if others && record.health.is_pages_fault() {
+                let wait = record.delay(politeness);
+                return self.delay_until(host, at.after(wait), at);
+            }
         }
         let failed = failure.filter(|failure| failure.is_host_failure());
         record.failing = failed.is_some();

@@ -25,6 +25,12 @@ impl State {
                 {
                     refreshing.unreliable_validators.insert(host);
                 }
+                if let Some(known) = refreshing.histories.get(page.id).map(|known| known.sketch.digest)
+                    && known != page.sketch.digest
+                    && page.sketch.chars > 0
+                {
+                    refreshing.new_texts.entry((host, page.sketch.digest)).or_insert(known);
+                }
                 self.observe_visit(page.id, event, at);
                 self.is_done(page.id);
             }
@@ -129,9 +135,11 @@ impl State {
         let Some(refreshing) = &mut self.refreshing else { return };
         refreshing.new_links.remove(&id);
         let was_due = refreshing.due.remove(&id).is_some();
+        // The way to a page is not one.
+        let is_way = refreshing.histories.get(id).is_none() && !refreshing.signals.is_source(id);
         // A page that could not be fetched remains a page.
         let state = self.urls.get(id).state;
-        if was_due && matches!(state, LinkState::Failed | LinkState::Excluded | LinkState::Redirected) {
+        if was_due && !is_way && matches!(state, LinkState::Failed | LinkState::Excluded | LinkState::Redirected) {
             self.set_state(id, LinkState::Fetched);
         }
     }

@@ -244,7 +244,7 @@ impl State {
                 *suspicion = Suspicion { checked: true, response: response.clone(), ..Suspicion::default() };
                 self.traps.counts.probes += 1;
                 self.traps.counts.soft_404 += pages.len() as u64;
-                self.record_response(*host, false, None, time);
+                self.record_response((*host, None), false, None, time);
             }
             TrapStep::Unanswered { host, failure } => {
                 let suspicion = self.traps.suspicions.entry(*host).or_default();
@@ -253,7 +253,7 @@ impl State {
                     *suspicion = Suspicion { checked: true, ..Suspicion::default() };
                     self.traps.counts.probes += 1;
                 }
-                self.record_response(*host, false, Some(failure), time);
+                self.record_response((*host, None), false, Some(failure), time);
             }
             TrapStep::Session { host, name } => {
                 self.traps.sessions.learn(*host, name);

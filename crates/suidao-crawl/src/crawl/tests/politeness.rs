@@ -126,8 +126,10 @@ pub(super) fn simulate_restarted(
                     let known = crawl.state.hosts.of(&ticket.url).is_some_and(|host| host.address.is_some());
                     let number = requested.len();
                     requested.push(SentRequest { out: at, back: at + took, url, known });
-                    under_way
-                        .insert((at + took, number), (ticket, outcome, ResponseMeta { latency: Some(took), from }));
+                    under_way.insert(
+                        (at + took, number),
+                        (ticket, outcome, ResponseMeta { latency: Some(took), from, new_cookies: false }),
+                    );
                 }
                 Next::Wait(until) => {
                     wake = until;
@@ -200,6 +202,37 @@ fn a_host_that_was_down_for_an_hour_loses_no_page() {
         assert_eq!(fetched(&killed), 21);
         let again = killed.to("t.cn").iter().filter(|requested| (5_000..HOUR).contains(&requested.out)).count();
         assert!(again <= down + 1, "{kind:?}: {again} requests with crashes, {down} without");
+    }
+}
+
+#[test]
+fn a_page_that_breaks_http_costs_its_host_no_more_than_its_own_tries() {
+    let pages: Vec<String> = (0..20).map(|n| format!("http://t.cn/{n}")).collect();
+    let web = star(&pages);
+    let crawled = |bad: &[usize]| {
+        let response = |url: &str, _: u64| {
+            let is_bad = bad.iter().any(|n| url == format!("http://t.cn/{n}"));
+            (if is_bad { failed(FailureKind::Broken) } else { page(&web, url) }, 100, None)
+        };
+        let run = simulate(&polite(true), &["http://s.cn/"], 4, &[], &response);
+        let requested = run.to("t.cn");
+        let took = requested.last().unwrap().back - requested.first().unwrap().out;
+        (fetched(&run), requested.len() as u64, took)
+    };
+    let (all, sound, quick) = crawled(&[]);
+    assert_eq!(all, 21);
+    // Apart, in a row, the first and the last.
+    for bad in [&[3][..], &[3, 4], &[2, 9, 16], &[0], &[19]] {
+        let (pages, requests, took) = crawled(bad);
+        assert_eq!(pages, 21 - bad.len(), "{bad:?}");
+        let tries = requests - sound;
+        assert!(tries >= 2 * bad.len() as u64, "{bad:?}: {tries} tries more");
+        let is_last = bad == [19];
+        // With no other page left it is unknown whose fault it is.
+        assert!(
+            is_last || took <= quick + tries * 1_200,
+            "{bad:?}: {took} ms for {tries} tries more, without {quick} ms"
+        );
     }
 }
 

@@ -84,6 +84,7 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
             new_links,
             unreliable_validators,
             visits,
+            new_texts,
             sources_read,
         } = refreshing;
         facts.extend([
@@ -93,6 +94,7 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
             ("due pages", sorted(due.iter())),
             ("new links", sorted(new_links.iter())),
             ("unreliable validators", sorted(unreliable_validators.iter())),
+            ("new texts", sorted(new_texts.iter())),
             ("visits of the day", sorted([(visits.0, visits.1.len())].into_iter())),
         ]);
     }
@@ -164,7 +166,7 @@ impl Pair {
                     let missing = if ticket.url.authority() == "h5.cn" { down } else { FailureKind::Status(404) };
                     let missing = FetchOutcome::Failed(Failure { kind: missing, retry_after: None });
                     let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
-                    let meta = ResponseMeta { latency: Some(9), from: None };
+                    let meta = ResponseMeta { latency: Some(9), ..ResponseMeta::default() };
                     let batch = self.live.settle(ticket, outcome, meta, self.at);
                     self.record(batch);
                 }

@@ -150,6 +150,7 @@ impl Learner {
                 from.gone = matches!(event, Event::Redirected { .. });
                 if let Some(link) = link {
                     self.inherit(*id, link.to);
+                    self.get_mut(link.to).gone = false;
                 }
             }
             Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => self.get_mut(*id).gone = true,

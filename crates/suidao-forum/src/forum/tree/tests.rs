@@ -21,6 +21,7 @@ fn links_are_written_in_the_charset_of_the_page_and_lines_end_as_in_it() {
         wire: None,
         request_validators: None,
         rendered: None,
+        unverified: false,
     };
     let tree = Tree::read(&fetched);
     let links: Vec<_> = (0..tree.len()).filter_map(|at| tree.link(at)).cloned().collect();

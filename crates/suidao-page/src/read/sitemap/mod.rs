@@ -37,7 +37,7 @@ const AHEAD: u64 = 86_400_000;
 /// times more than a day after the response's `date` (after 2099 without one).
 pub fn read_sitemap(fetched: &Fetched) -> SitemapContent {
     let body = unpacked(&fetched.body);
-    let decoded = charset::decode(&body, fetched.header("content-type"));
+    let decoded = charset::decode(&body, fetched.content_type().as_deref());
     let text = decoded.text.trim_start();
     let mut content = if text.starts_with('<') { xml::read(text, &fetched.url) } else { plain(text) };
     let now = fetched.header("date").and_then(time::read);

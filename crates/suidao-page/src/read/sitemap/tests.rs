@@ -19,6 +19,7 @@ fn response(body: impl Into<Vec<u8>>, fields: &[(&str, &str)]) -> Fetched {
         wire: None,
         request_validators: None,
         rendered: None,
+        unverified: false,
     }
 }
 

@@ -12,8 +12,18 @@ const MAIL: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 /// Parses a time from 1970 on. A year, month or day means its start; without a zone UTC is assumed.
 pub(in crate::read) fn read(text: &str) -> Option<Millis> {
     let text = text.trim();
-    let millis = w3c(text).or_else(|| MAIL.parse_timestamp(text).ok().map(|time| time.as_millisecond()))?;
+    let mail = |text: &str| MAIL.parse_timestamp(text).ok().map(|time| time.as_millisecond());
+    let millis = w3c(text).or_else(|| mail(text)).or_else(|| mail(&rfc_850(text)?))?;
     u64::try_from(millis).ok().map(Millis)
+}
+
+/// A date of RFC 850 (`Friday, 05-Mar-21 12:00:00 GMT`), with or without weekday, as RFC 2822 writes it.
+fn rfc_850(text: &str) -> Option<String> {
+    let date = text.split_once(',').map_or(text, |(_, date)| date).trim();
+    let (day, rest) = date.split_once('-')?;
+    let (month, rest) = rest.split_once('-')?;
+    let is_short = (1..=2).contains(&day.len()) && month.len() == 3;
+    is_short.then(|| format!("{day} {month} {rest}"))
 }
 
 pub(super) fn year(year: i16) -> Millis {
@@ -69,6 +79,9 @@ mod tests {
             ("Mon, 5 Mar 2021 20:00:00 +0800", noon),
             ("5 Mar 21 12:00 +0000", noon),
             ("Fri, 05 Mar 2021 07:00:00 EST", noon),
+            ("Friday, 05-Mar-21 12:00:00 GMT", noon),
+            ("Fri, 5-Mar-2021 12:00:00 +0000", noon),
+            ("05-Mar-21 04:00:00 PST", noon),
         ] {
             assert_eq!(at(text), expected, "{text}");
         }
