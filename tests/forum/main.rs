@@ -9,4 +9,5 @@ mod plain;
 mod reading;
 mod skins;
 mod software;
+mod texts;
 mod watch;

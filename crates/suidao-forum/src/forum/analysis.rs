@@ -79,10 +79,11 @@ impl Lists {
     /// Completes the analysis of the page.
     fn whole(self, fetched: &Fetched, parsed: &Parsed) -> ForumPageView {
         let Self { tree, links, records, clock } = self;
+        let posts = posts(&tree, clock);
         ForumPageView {
             own: own_url(&parsed.document, &fetched.url),
-            login: records.is_empty() && asks_login(&tree),
-            posts: posts(&tree, clock).into_iter().map(|post| post.posted).collect(),
+            login: records.is_empty() && asks_login(&tree, &posts),
+            posts: posts.into_iter().map(|post| post.posted).collect(),
             records,
             links,
             offset: clock.offset,

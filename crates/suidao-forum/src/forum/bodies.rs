@@ -16,7 +16,12 @@ struct BodyPosition {
     people: usize,
     role: f64,
     order: usize,
+    /// Its text differs between posts.
+    differs: bool,
 }
+
+/// Maximum number of characters of texts that are compared; longer ones differ.
+const SHORT: u32 = 200;
 
 pub(super) fn bodies(tree: &Tree, stats: &PageStats, parts: &[RecordPart]) -> Vec<Vec<NodeId>> {
     // A single post has no repeated positions.
@@ -52,15 +57,21 @@ pub(super) fn bodies(tree: &Tree, stats: &PageStats, parts: &[RecordPart]) -> Ve
                 position.posts += 1;
                 position.last = at;
             }
-            position.text += u64::from(stats.text(tree, node));
+            let length = stats.text(tree, node);
+            position.differs = position.differs
+                || stats.text(tree, position.order) != length
+                || length > 0 && (length > SHORT || tree.text(position.order) != tree.text(node));
+            position.text += u64::from(length);
             position.times += usize::from(stats.has_time(tree, node));
             position.people += usize::from(stats.has_person(tree, node));
         }
     }
     let value = |position: &BodyPosition| {
         let mixed = |count: usize| if count * 2 > parts.len() { 0.15 } else { 1.0 };
+        // A line that all posts repeat is longer than a short post.
+        let own = if position.differs || parts.len() == 1 { 1.0 } else { 0.05 };
         let common = if position.posts * 10 >= parts.len() * 6 { 1.0 } else { 0.2 };
-        position.text as f64 * position.role * mixed(position.times) * mixed(position.people) * common
+        position.text as f64 * position.role * mixed(position.times) * mixed(position.people) * common * own
     };
     let mut best: Option<(f64, usize, u64)> = None;
     for (&key, position) in &positions {

@@ -48,11 +48,7 @@ pub(super) fn complete_posts(extracted: Vec<PostRecord>, items: Vec<DeclaredItem
     let mut posts = extracted;
     if posts.is_empty() {
         let whole = items.into_iter().filter(|item| item.text.is_some());
-        return whole
-            .map(|item| {
-                fill(PostRecord { author: None, posted: None, number: None, text: String::new(), fragment: None }, item)
-            })
-            .collect();
+        return whole.map(|item| fill(PostRecord::default(), item)).collect();
     }
     let mut from = 0;
     for item in items {
@@ -108,11 +104,13 @@ fn fill(post: PostRecord, item: DeclaredItem) -> PostRecord {
         !without_white_space(&post.text, 1 << 16)
             .starts_with(&without_white_space(text.trim_end_matches(['…', '.']), 1 << 16))
     });
+    let rules = if text.is_some() { Vec::new() } else { post.rules };
     PostRecord {
         author: item.author.or(post.author),
         posted: item.posted.or(post.posted),
         number: post.number.or(item.position),
         text: text.unwrap_or(post.text),
+        rules,
         fragment: post.fragment.or(item.fragment),
     }
 }

@@ -22,11 +22,11 @@ pub(super) struct MailHeader {
 }
 
 /// The header at the start of a text, if there is one: an author, and a subject or a time.
-pub(super) fn head(lines: &[String], clock: TimeContext) -> Option<MailHeader> {
-    let first = lines.iter().take(LINES).position(|line| label(line, FROM).is_some())?;
+pub(super) fn head(lines: &[impl AsRef<str>], clock: TimeContext) -> Option<MailHeader> {
+    let first = lines.iter().take(LINES).position(|line| label(line.as_ref(), FROM).is_some())?;
     let mut found = MailHeader { author: None, posted: None, lines: first };
     let mut called = 0;
-    for line in lines.iter().skip(first).take(LINES) {
+    for line in lines.iter().map(AsRef::as_ref).skip(first).take(LINES) {
         let known = [FROM, SUBJECT, DATE, OTHER].iter().any(|names| label(line, names).is_some());
         if !known || line.len() > LINE {
             break;
@@ -44,14 +44,11 @@ pub(super) fn head(lines: &[String], clock: TimeContext) -> Option<MailHeader> {
     (called > 0).then_some(found)
 }
 
-/// Removes quoted lines and the lines that the software appends.
-pub(super) fn drop_quotes(lines: &mut Vec<String>) {
-    let foreign = |line: &str| {
-        line.starts_with([':', '>', '※', '：']) || line.starts_with("【 在") || line.starts_with("【在") || {
-            line.starts_with("在") && line.ends_with("写道:") || line.ends_with("wrote:")
-        }
-    };
-    lines.retain(|line| !foreign(line));
+/// Whether a line is quoted, or appended by the software.
+pub(super) fn is_foreign(line: &str) -> bool {
+    line.starts_with([':', '>', '※', '：']) || line.starts_with("【 在") || line.starts_with("【在") || {
+        line.starts_with("在") && line.ends_with("写道:") || line.ends_with("wrote:")
+    }
 }
 
 /// The value of a line with one of these labels; "标  题: x" has the label 标题.
@@ -112,9 +109,7 @@ mod tests {
 
     #[test]
     fn quotes_are_left_out() {
-        let mut lines: Vec<String> =
-            ["好。", "【 在 li 的大作中提到: 】", ": 不好。", "※ 来源:·长桥·"].map(str::to_owned).to_vec();
-        drop_quotes(&mut lines);
-        assert_eq!(lines, ["好。"]);
+        let lines = ["好。", "【 在 li 的大作中提到: 】", ": 不好。", "※ 来源:·长桥·"];
+        assert_eq!(lines.into_iter().filter(|line| !is_foreign(line)).collect::<Vec<_>>(), ["好。"]);
     }
 }

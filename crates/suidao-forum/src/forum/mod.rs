@@ -28,6 +28,7 @@ mod records;
 mod region;
 mod rows;
 pub mod schedule;
+pub mod signatures;
 pub mod site;
 #[cfg(test)]
 mod skins;

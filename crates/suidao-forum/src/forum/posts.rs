@@ -1,8 +1,8 @@
 //! The posts of a thread's page: author, time, number and text.
 //!
 //! Positions identify fields, because all posts share a template: the text is in the position that has most of it and
-//! is neither author nor time; numbers rise from post to post. Quotations, signatures, member details and lines that
-//! all posts repeat are not part of the text.
+//! is neither author nor time; numbers rise from post to post. Quotations, elements named as signatures, member details
+//! and lines that all posts repeat are not part of the text.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -30,20 +30,21 @@ fn read(tree: &Tree, clock: TimeContext, stats: PageStats) -> Vec<PostRecord> {
     let regions = region::posts(tree, &stats, clock);
     let parts: Vec<RecordPart> = regions.iter().map(|roots| RecordPart { tree, roots }).collect();
     let bodies = bodies(tree, &stats, &parts);
-    let (heads, texts) = texts(tree, &parts, &bodies, clock);
+    let (heads, lines) = lines(tree, &parts, &bodies, clock);
     let outside: Vec<PostSurroundings> =
         parts.iter().zip(&bodies).map(|(part, body)| PostSurroundings { part, body }).collect();
     let (authors, times) = (authors(&outside, clock), post_times(&outside, clock));
     let (numbers, fragments) = (post_numbers(&outside), fragments(&parts));
     let mut found = Vec::with_capacity(parts.len());
-    for (at, (text, head)) in texts.into_iter().zip(heads).enumerate() {
+    for (at, (lines, head)) in lines.into_iter().zip(heads).enumerate() {
         // The post's own header takes precedence over the elements around it.
         let (author, posted) = head.map_or((None, None), |head| (head.author, head.posted));
         let post = PostRecord {
             author: author.or_else(|| authors[at].clone()),
             posted: posted.or(times[at]),
             number: numbers[at],
-            text,
+            rules: (0..).zip(&lines).filter(|(_, line)| line.after_rule).map(|(number, _)| number).collect(),
+            text: lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n"),
             fragment: fragments[at].clone(),
         };
         if !post.text.is_empty() || post.author.is_some() && post.posted.is_some() {
@@ -77,15 +78,27 @@ impl PostSurroundings<'_> {
     }
 }
 
-/// The text of each post, and its mail header if it has one.
-fn texts(
+/// A line of a post's text.
+struct TextLine {
+    text: String,
+    after_rule: bool,
+}
+
+impl AsRef<str> for TextLine {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The lines of each post, and its mail header if it has one.
+fn lines(
     tree: &Tree,
     parts: &[RecordPart],
     bodies: &[Vec<NodeId>],
     clock: TimeContext,
-) -> (Vec<Option<MailHeader>>, Vec<String>) {
+) -> (Vec<Option<MailHeader>>, Vec<Vec<TextLine>>) {
     let roots: FxHashSet<NodeId> = parts.iter().flat_map(|part| part.roots.iter().copied()).collect();
-    let read = |quotes: bool| -> Vec<Vec<String>> {
+    let read = |quotes: bool| -> Vec<Vec<TextLine>> {
         let whole = parts.iter().zip(bodies).map(|(part, body)| {
             let own: &[NodeId] = if body.is_empty() { part.roots } else { body };
             let skip = |node: NodeId| match role(tree, node) {
@@ -95,14 +108,11 @@ fn texts(
                 _ => roots.contains(&node),
             };
             let part = RecordPart { tree, roots: own };
-            let mut lines: Vec<String> = part.paragraphs(&skip).into_iter().map(|line| line.text).collect();
-            // A signature after a separator line, as in mails and in old templates.
-            let rule = |line: &String| line == "--" || line.len() >= 5 && line.bytes().all(|byte| byte == b'_');
-            if let Some(end) = lines.iter().position(rule).filter(|&end| end > 0) {
-                lines.truncate(end);
-            }
+            let lines = part.paragraphs(&skip).into_iter();
+            let mut lines: Vec<TextLine> =
+                lines.map(|line| TextLine { text: line.text, after_rule: line.after_rule }).collect();
             if body.is_empty() {
-                lines.retain(|line| line.len() > 60 || !is_metadata_line(line, clock));
+                lines.retain(|line| line.text.len() > 60 || !is_metadata_line(&line.text, clock));
             }
             lines
         });
@@ -123,31 +133,39 @@ fn texts(
     for (own, head) in lines.iter_mut().zip(&heads) {
         if let Some(head) = head {
             own.drain(..head.lines);
-            mail::drop_quotes(own);
+            own.retain(|line| !mail::is_foreign(&line.text));
         }
     }
     let repeated = repeated(&lines);
     for own in &mut lines {
-        own.retain(|line| !repeated.contains(line.as_str()));
+        own.retain(|line| !repeated.contains(line.text.as_str()));
     }
-    (heads, lines.into_iter().map(|lines| lines.join("\n")).collect())
+    (heads, lines)
 }
 
 fn is_signature(tree: &Tree, node: NodeId) -> bool {
     tree.words(node).any(|word| matches!(word, "sig" | "sign") || word.contains("signature"))
 }
 
-/// Lines that nearly all posts have.
-fn repeated(posts: &[Vec<String>]) -> FxHashSet<String> {
-    let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
+/// Lines that nearly all posts have. What is the whole text of many is what people say.
+fn repeated(posts: &[Vec<TextLine>]) -> FxHashSet<String> {
+    #[derive(Default)]
+    struct Seen {
+        posts: usize,
+        alone: usize,
+    }
+    let mut counts: FxHashMap<&str, Seen> = FxHashMap::default();
     for lines in posts {
-        let own: FxHashSet<&str> = lines.iter().map(String::as_str).collect();
-        for line in own {
-            *counts.entry(line).or_default() += 1;
+        let own: FxHashSet<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        for line in &own {
+            let seen = counts.entry(line).or_default();
+            seen.posts += 1;
+            seen.alone += usize::from(own.len() == 1);
         }
     }
-    let most = counts.into_iter().filter(|(_, count)| *count >= 3 && count * 10 >= posts.len() * 6);
-    most.map(|(line, _)| line.to_owned()).collect()
+    let is_of_template =
+        |seen: &Seen| seen.posts >= 3 && seen.posts * 10 >= posts.len() * 6 && seen.alone * 3 < seen.posts;
+    counts.into_iter().filter(|(_, seen)| is_of_template(seen)).map(|(line, _)| line.to_owned()).collect()
 }
 
 /// Whether a line is metadata of the post or its author: a time, a number, a member's rank.

@@ -311,12 +311,11 @@ fn marks(tree: &Tree, stats: &PageStats, clock: TimeContext) -> Vec<(bool, Vec<N
         }
     }
     for node in (1..tree.len()).filter(|&node| tree.is_element(node) && !tree.is_hidden(node)) {
-        let is_mark = |word: &str| MARKS.split('|').any(|mark| mark == word);
         if let Some(id) = tree.attribute(node, "id").or_else(|| tree.attribute(node, "name"))
-            && id.ends_with(|c: char| c.is_ascii_digit())
-            && (super::tree::words_of(id).iter().any(|word| is_mark(word))
-                || tree.name(node) == "a" && id.bytes().all(|byte| byte.is_ascii_digit())
-                || stats.has_time(tree, node) && stats.has_person(tree, node))
+            && (is_numbered(tree, node)
+                || id.ends_with(|c: char| c.is_ascii_digit())
+                    && stats.has_time(tree, node)
+                    && stats.has_person(tree, node))
         {
             // The old `name` attribute of a link often repeats the id.
             if id != last {
@@ -338,6 +337,18 @@ fn marks(tree: &Tree, stats: &PageStats, clock: TimeContext) -> Vec<(bool, Vec<N
     kinds.sort_by_key(|(_, nodes)| usize::MAX - nodes.len());
     kinds.truncate(KINDS);
     kinds
+}
+
+fn is_mark(word: &str) -> bool {
+    MARKS.split('|').any(|mark| mark == word)
+}
+
+/// Whether an element has the number of a post as its `id` or `name`.
+pub(super) fn is_numbered(tree: &Tree, node: NodeId) -> bool {
+    let id = tree.attribute(node, "id").or_else(|| tree.attribute(node, "name")).unwrap_or_default();
+    id.ends_with(|c: char| c.is_ascii_digit())
+        && (super::tree::words_of(id).iter().any(|word| is_mark(word))
+            || tree.name(node) == "a" && id.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// FNV-1a hash of an id without its digits.

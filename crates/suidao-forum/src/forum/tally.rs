@@ -138,6 +138,10 @@ impl ForumTally {
                                 self.postless += 1;
                                 name(&mut self.postless_pages, *id);
                             }
+                            PageKind::Login => {
+                                self.logins += 1;
+                                name(&mut self.login_pages, *id);
+                            }
                             _ => self.threads += 1,
                         }
                         self.dated_posts += posts.len() as u64;

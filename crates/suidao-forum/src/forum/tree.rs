@@ -49,6 +49,8 @@ pub(super) struct Paragraph {
     pub(super) text: String,
     /// Start of each text node in the text.
     pub(super) pieces: Vec<(usize, NodeId)>,
+    /// A rule separates it from the text above.
+    pub(super) after_rule: bool,
 }
 
 impl Paragraph {
@@ -192,7 +194,7 @@ impl Tree {
     pub(super) fn paragraphs(&self, node: NodeId, skip: &dyn Fn(NodeId) -> bool) -> Vec<Paragraph> {
         let mut all = Vec::new();
         let mut open = Paragraph::default();
-        let (mut block, mut border) = (0, false);
+        let (mut block, mut border, mut rule) = (0, false, false);
         let range = self.subtree(node);
         let mut at = range.start;
         while at < range.end {
@@ -203,13 +205,17 @@ impl Tree {
                 continue;
             }
             if !own.name.is_empty() {
-                border |= own.block as usize == at || own.name == local_name!("br") || own.name == local_name!("hr");
+                rule |= own.name == local_name!("hr");
+                border |= own.block as usize == at || own.name == local_name!("br") || rule;
                 at += 1;
                 continue;
             }
             if border || own.block != block {
                 close(&mut open, &mut all);
                 (block, border) = (own.block, false);
+            }
+            if rule && !own.text.trim().is_empty() {
+                (open.after_rule, rule) = (true, false);
             }
             let apart = open.text.is_empty() || open.text.ends_with(' ');
             let text = if apart { own.text.trim_start() } else { &own.text };
@@ -256,6 +262,7 @@ fn close(open: &mut Paragraph, all: &mut Vec<Paragraph>) {
         all.push(std::mem::take(open));
     } else {
         open.pieces.clear();
+        open.after_rule = false;
     }
 }
 

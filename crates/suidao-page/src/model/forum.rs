@@ -71,15 +71,18 @@ pub struct ListedActivity {
     pub sticky: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostRecord {
     pub author: Option<String>,
     pub posted: Option<ApproxTime>,
     /// Its number in the thread, from 1, if shown.
     #[serde(rename = "floor")]
     pub number: Option<u32>,
-    /// Paragraphs separated by one line feed, without quotations and signatures where these are recognized.
+    /// Paragraphs separated by one line feed, without quotations where these are recognized.
     pub text: String,
+    /// Lines of the text above which the page shows a rule: a signature may follow.
+    #[serde(skip)]
+    pub rules: Vec<u32>,
     /// Its `id` or the fragment of its URL, if any; the same on every page that shows the post.
     pub fragment: Option<String>,
 }
@@ -94,7 +97,7 @@ impl PostRecord {
         self.number = later.number.or(self.number);
         self.fragment = later.fragment.or(self.fragment.take());
         if !later.text.is_empty() {
-            self.text = later.text;
+            (self.text, self.rules) = (later.text, later.rules);
         }
     }
 }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 
 use super::document::ForumPost;
+use suidao_forum::forum::signatures;
 use suidao_page::model::PostRecord;
 
 pub(super) struct ThreadPage {
@@ -71,7 +72,9 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
     } else {
         placed.sort_by_key(|placed| placed.at);
     }
-    placed.into_iter().map(|placed| placed.post).collect()
+    let mut posts: Vec<PostRecord> = placed.into_iter().map(|placed| placed.post).collect();
+    signatures::cut(&mut posts);
+    posts
 }
 
 /// Whether authors and times, if both posts have them, can be the same.
@@ -114,6 +117,7 @@ mod tests {
             number: (number > 0).then_some(number),
             text: text.to_owned(),
             fragment: some(fragment),
+            ..PostRecord::default()
         }
     }
 

@@ -211,7 +211,7 @@ fn begin(draft: &mut Draft, map: &ForumMap, step: &mut ForumStep) {
         let first = first_page(id, role)
             .map(|first| if first == id { page_view.own.clone() } else { draft.state.urls.url(first) });
         let reading = site.read(id, role, page_view, linked.or(first.as_ref()));
-        if reading.kind.thread().is_some() {
+        if reading.kind.thread().is_some() || reading.kind == PageKind::Login {
             step.read.push((id, reading.kind, reading.posts.clone()));
         }
         let result = forum_links(draft, &site, id, reading);
