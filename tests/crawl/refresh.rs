@@ -274,8 +274,11 @@ fn a_missing_page_is_kept_for_the_grace_period_and_then_removed() {
         assert_eq!(run.web.version(url, (visits[at].0.0 as f64 - start) / DAY), None, "{url} is still there");
         // One more request if a page still links to it, because it may be back.
         assert!(visits.len() <= at + 3, "{url} was requested after it was given up");
-        let first =
-            visits.iter().find(|(_, event)| !matches!(event, Event::PageFetched(_) | Event::Unchanged { .. })).unwrap();
+        let is_missing = |event: &Event| match event {
+            Event::FetchFailed { failure, .. } => !matches!(failure.kind, FailureKind::TextLost(_)),
+            event => !matches!(event, Event::PageFetched(_) | Event::Unchanged { .. }),
+        };
+        let first = visits.iter().find(|(_, event)| is_missing(event)).unwrap();
         let days = (visits[at].0.0 - first.0.0) as f64 / DAY;
         assert!(days >= 4.0, "{url} was given up after {days} days");
         assert!(visits.iter().filter(|(at, _)| *at >= first.0).count() <= 4, "{url}");

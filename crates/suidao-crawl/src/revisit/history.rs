@@ -12,6 +12,7 @@ use super::{ChangeObservations, VisitValue};
 use suidao_page::model::{
     Digest, Event, FailureKind, Millis, PageChanges, PageProcessed, Sketch, UrlId, UrlOrigin, Validators,
 };
+use suidao_page::text::simhash::distance;
 
 /// Milliseconds per day.
 pub const DAY: f64 = 86_400_000.0;
@@ -21,6 +22,10 @@ const NEW_LINKS: [f64; 2] = [1.0, 0.1];
 
 /// Importance of a listing's own text: it leads to documents and is not one.
 const LISTING: f64 = 0.2;
+
+/// SimHash distance beyond which nothing of a text is left. Unrelated texts differ in about 32 bits, versions of one
+/// text in fewer than 8.
+const OTHER_TEXT: u32 = 12;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tracked {
@@ -66,6 +71,8 @@ pub struct Tracked {
     pub body: Digest,
     /// Of the stored text.
     pub sketch: Sketch,
+    /// A visit found another text in place of all of the one before: a column, a page of the day.
+    pub rewritten: bool,
     /// It forbids indexing.
     pub noindex: bool,
     /// Digest of the set of links.
@@ -99,6 +106,7 @@ impl Tracked {
             signals: 0,
             body: Digest([0; 20]),
             sketch: Sketch::default(),
+            rewritten: false,
             noindex: false,
             outlinks: 0,
         }
@@ -151,6 +159,7 @@ impl Tracked {
         self.relevance = f64::from(page.relevance.get());
         self.on_topic = page.on_topic;
         self.validators.clone_from(&page.validators);
+        self.rewritten |= found.text && is_other_text(self.sketch, page.sketch);
         (self.sketch, self.noindex) = (page.sketch, page.noindex);
         (self.outlinks, self.body, self.whole) = (page.outlinks_digest, page.digest, at);
         found
@@ -232,6 +241,11 @@ impl Tracked {
             },
         })
     }
+}
+
+/// Whether nothing of a text is left.
+pub(super) fn is_other_text(before: Sketch, now: Sketch) -> bool {
+    distance(before.simhash, now.simhash) > OTHER_TEXT
 }
 
 pub fn days(ms: u64) -> f64 {

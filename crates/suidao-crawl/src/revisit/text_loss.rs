@@ -1,16 +1,11 @@
 //! Whether the answer to a revisit has lost the text of the page: a notice of maintenance, an empty body, a login form,
 //! a bot challenge. Such an answer says nothing about the page, so it counts as a missing page.
 
-use super::history::Tracked;
+use super::history::{Tracked, is_other_text};
 use suidao_page::model::{Sketch, TextLoss};
-use suidao_page::text::simhash::distance;
 
 /// A text shorter than one part in this many of the former text is not a version of it.
 const SHORTENED: u32 = 4;
-
-/// SimHash distance beyond which nothing of a text is left. Unrelated texts differ in about 32 bits, versions of one
-/// text in fewer than 8.
-const OTHER_TEXT: u32 = 12;
 
 /// What a revisit found.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +40,7 @@ pub fn text_loss(known: &Tracked, found: RevisitedPage) -> Option<TextLoss> {
     if now.chars < before.chars / SHORTENED {
         return Some(TextLoss::Shortened);
     }
-    let replaced = known.on_topic && !found.on_topic && distance(before.simhash, now.simhash) > OTHER_TEXT;
+    let replaced = known.on_topic && !found.on_topic && !known.rewritten && is_other_text(before, now);
     replaced.then_some(TextLoss::Replaced)
 }
 
@@ -95,6 +90,13 @@ mod tests {
         for (before, after) in [
             (known(ARTICLE, false), found(&longer)),
             (known(ARTICLE, false), off_topic),
+            (
+                Tracked { rewritten: true, ..known(ARTICLE, false) },
+                RevisitedPage {
+                    on_topic: false,
+                    ..found(&"菜谱里说，先把生姜切好，再用小火慢慢炖汤，盐要最后放。".repeat(4))
+                },
+            ),
             (known(stub, false), found("还是没有")),
             (known(stub, false), found(ARTICLE)),
             (known(&ARTICLE.repeat(2), false), found(ARTICLE)),

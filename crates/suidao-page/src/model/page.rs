@@ -112,8 +112,7 @@ impl Fetched {
 fn essence(value: &str) -> Option<&str> {
     let value = value.trim();
     let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
-    let slash =
-        value.find('/').filter(|slash| *slash > 0 && value.as_bytes()[..*slash].iter().all(is_token))?;
+    let slash = value.find('/').filter(|slash| *slash > 0 && value.as_bytes()[..*slash].iter().all(is_token))?;
     let length = value.as_bytes()[slash + 1..].iter().take_while(|byte| is_token(byte)).count();
     (length > 0).then(|| &value[..slash + 1 + length])
 }

@@ -49,6 +49,7 @@ pub struct DuePage {
     inlinks: u32,
     listing: bool,
     missing: bool,
+    text_lost: bool,
 }
 
 /// A URL that was never fetched.
@@ -124,6 +125,7 @@ impl DuePage {
             inlinks: known.inlinks,
             listing: known.listing,
             missing: known.missing.is_some(),
+            text_lost: known.text_lost.is_some(),
         }
     }
 }
@@ -181,7 +183,11 @@ impl Display for DuePage {
             0 => write!(out, "never revisited")?,
             visits => write!(out, "changed on {} of {visits} visits", self.changes)?,
         }
-        let missing = if self.missing { ", missing" } else { "" };
+        let missing = match (self.missing, self.text_lost) {
+            (true, _) => ", missing",
+            (false, true) => ", text lost",
+            (false, false) => "",
+        };
         let listing = if self.listing { ", listing page" } else { "" };
         write!(out, "{missing}{listing})")
     }
