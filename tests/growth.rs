@@ -7,6 +7,7 @@
 //! input.
 #![allow(clippy::unwrap_used)] // for tests
 
+use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use peak_alloc::PeakAlloc;
@@ -22,6 +23,7 @@ use suidao::live;
 use suidao::model::{CrawlUrl, Fetched, Millis, UrlId};
 use suidao::read::{charset, parse};
 use suidao::replay::{TopicalWeb, Web};
+use suidao::store::{Responses, WarcIndex};
 use suidao::topic::{Lexicon, Topic};
 
 #[global_allocator]
@@ -331,6 +333,77 @@ fn sitemaps_and_feeds() {
     let base = format!("<feed xml:base=\"/{}/\">", "x".repeat(4_000));
     let piece = "<entry><link href=\"{}\"/></entry>";
     grows_with_its_length("a long base", QUICK, &|bytes| repeated(&base, piece, bytes), &read);
+}
+
+#[test]
+fn archives() {
+    let _alone = alone();
+    let zip = |bytes: &[u8]| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    };
+    let head =
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.cn/{}\r\nContent-Type: application/http\r\n";
+    let record = format!("{head}Content-Length: 30\r\n\r\nHTTP/1.1 200 OK\r\n\r\n<p>{{}}");
+    let lengths = ["1", "40", "3000", "70000", "600000", "5000000", "99999999999"];
+    let mut pieces: Vec<String> =
+        lengths.map(|length| format!("{head}Content-Length: {length}\r\n\r\nx\r\n\r\n")).into();
+    pieces.extend(
+        [
+            "WARC/1.0\r\n",
+            "WARC/1.0\r\nA: b\r\n",
+            "WARC/",
+            "\r\n",
+            "x",
+            "\0",
+            &record,
+            "WARC/1.0\nContent-Length: 0\n\n",
+        ]
+        .map(str::to_owned),
+    );
+    let path = tempfile::tempdir().unwrap();
+    let path = path.path().join("x.warc");
+    let read = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let Ok(responses) = Responses::open(&path, 100_000) else { return };
+        responses.for_each(drop);
+        drop(WarcIndex::open(vec![path.clone()], 100_000, |_| ()));
+    };
+    for piece in &pieces {
+        let name = format!("plain: {piece:?}");
+        grows_with_its_length(&name, QUICK, &|bytes| repeated(&record, piece, bytes), &read);
+        grows_with_its_length(&format!("zip, {name}"), QUICK, &|bytes| zip(&repeated(&record, piece, bytes)), &read);
+    }
+    // Frames that do not end, are empty, contain each other, or unpack to much.
+    let stored = |length: u16| {
+        [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0][..], &length.to_le_bytes(), &(!length).to_le_bytes()].concat()
+    };
+    let raw = |length: u32| [&[0x28, 0xb5, 0x2f, 0xfd, 0, 0x58][..], &(length << 3).to_le_bytes()[..3]].concat();
+    let frames: Vec<(&str, Vec<u8>)> = vec![
+        ("members that do not end", zip(record.as_bytes())[..60].to_vec()),
+        ("empty members", zip(b"")),
+        ("members", zip(record.as_bytes())),
+        ("members with other content", zip(b"<html>")),
+        ("members within each other", [stored(u16::MAX), b"WARC/1.0\r\n".to_vec()].concat()),
+        ("large members", zip(&[b"WARC/1.0\r\nContent-Length: 9\r\n\r\n".to_vec(), vec![0; 1 << 16]].concat())),
+        ("gzip magic", vec![0x1f, 0x8b, 8]),
+        ("zstd frames within each other", [raw(100_000), b"WARC/1.0\r\n".to_vec()].concat()),
+        ("zstd magic", vec![0x28, 0xb5, 0x2f, 0xfd]),
+        ("zstd frames", zstd::encode_all(record.as_bytes(), 1).unwrap()),
+    ];
+    for (name, frame) in &frames {
+        let first =
+            if frame[0] == 0x1f { zip(record.as_bytes()) } else { zstd::encode_all(record.as_bytes(), 1).unwrap() };
+        for first in [first, Vec::new()] {
+            let make = |bytes: usize| [first.clone(), frame.repeat(bytes / frame.len())].concat();
+            grows_with_its_length(name, QUICK, &make, &read);
+        }
+    }
+    // A bomb costs no memory: no record in it is larger than the limit.
+    let bomb = zip(&[record.as_bytes(), &vec![b'x'; 100 << 20]].concat());
+    let (_, memory) = cost(|| read(&bomb));
+    assert!(memory < 40 << 20, "{memory} bytes");
 }
 
 #[test]

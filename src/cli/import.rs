@@ -27,7 +27,7 @@ use super::{Exit, Verbosity, inputs};
 #[derive(Args)]
 #[command(after_help = "Example: suidao import heritrix/*.warc.gz -m lexicons/ml.toml -o ml")]
 pub struct ImportArgs {
-    /// WARC files, plain or gzip, in the order of the crawl
+    /// WARC files (plain, gzip, zstd) or WACZ, in the order of the crawl
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Lexicon of the topic

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -275,8 +275,12 @@ fn damaged_and_hostile_archives_are_one_sentence_and_no_directory() {
             "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n".to_owned(),
             "no HTTP response in the file",
         ),
-        ("middle.warc", format!("{page}rubbish\r\n{page}"), "expected the start of a record"),
-        ("length.warc", page.replace("Content-Length: ", "Content-Length: x"), "without content-length"),
+        (
+            "length.warc",
+            page.replace("Content-Length: ", "Content-Length: x"),
+            "no record in it can be read (skipped 1",
+        ),
+        ("old.arc", "filedesc://old.arc 0.0.0.0 20050601 text/plain 76\n".to_owned(), "warcio recompress"),
     ] {
         let ended = run(import(&stage, &[file(name, content.as_bytes())], "none", &[])).expect(2);
         assert!(ended.err.contains(message) && ended.err.trim().lines().count() == 1, "{name}: {}", ended.err);
@@ -321,6 +325,78 @@ fn damaged_and_hostile_archives_are_one_sentence_and_no_directory() {
     copy(&dir, &stage.path("copy"));
     let into = run(import(&stage, &[stage.path("cut.warc")], "copy/pages", &[])).expect(2);
     assert!(into.err.contains("is not empty"), "{}", into.err);
+}
+
+#[test]
+fn damage_costs_only_the_records_that_it_struck() {
+    let stage = Stage::new(finite(), ServerOptions::default());
+    let record = |n: usize, more: isize| {
+        let block = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>{}<a href=/{}>next</a>",
+            format!("第{n}页 足球 比赛").repeat(40),
+            n + 1
+        );
+        format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example.cn/{n}\r\n\
+             WARC-Date: 2024-02-03T04:05:06Z\r\nContent-Type: application/http\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+            block.len() as isize + more
+        )
+        .into_bytes()
+    };
+    let gzip = |bytes: &[u8]| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    };
+    let packed = |parts: &[Vec<u8>]| -> Vec<u8> { parts.iter().flat_map(|part| gzip(part)).collect() };
+    let whole: Vec<_> = (1..=6).map(|n| record(n, 0)).collect();
+    let with = |at: usize, part: Vec<u8>| {
+        let mut parts = whole.clone();
+        parts[at] = part;
+        parts
+    };
+    let mut corrupt = packed(&whole);
+    let (start, end) = (packed(&whole[..2]).len(), packed(&whole[..3]).len());
+    corrupt[(start + end) / 2..end - 10].fill(0x55);
+    let garbage = [whole[..3].concat(), b"garbage\r\n".to_vec(), whole[3..].concat()].concat();
+    let good = [record(7, 0), record(8, 0)].concat();
+    fs::write(stage.path("good.warc.zst"), zstd::encode_all(&good[..], 1).unwrap()).unwrap();
+    for (name, content, lost) in [
+        ("length.warc.gz", packed(&with(2, record(3, 40))), 1),
+        ("short.warc", with(2, record(3, -40)).concat(), 1),
+        ("corrupt.warc.gz", corrupt, 1),
+        ("garbage.warc", garbage, 0),
+        ("zeros.warc.gz", [packed(&whole), vec![0; 4096]].concat(), 0),
+    ] {
+        fs::write(stage.path(name), content).unwrap();
+        let out = format!("out-{name}");
+        let ended = run(import(&stage, &[stage.path(name), stage.path("good.warc.zst")], &out, &[])).expect(0);
+        assert_eq!(pages(&stage.path(&out)).len(), 8 - lost, "{name}: {}", ended.err);
+        let skipped = format!("skipped {lost} ");
+        assert!(ended.err.contains(&skipped) && ended.err.contains(" at byte "), "{name}: {}", ended.err);
+        assert!(ended.err.contains(name) && ended.err.contains("in 2 files"), "{name}: {}", ended.err);
+        let summary: Value = serde_json::from_slice(&fs::read(stage.path(&out).join("summary.json")).unwrap()).unwrap();
+        assert_eq!(summary["import"]["unused"]["damaged"].as_u64().unwrap_or_default(), lost as u64, "{name}");
+        is_a_crawl(&stage, &stage.path(&out));
+        // The same reader serves topics and replays.
+        let file = stage.path(name);
+        let mut build = suidao();
+        build.args(["topic", "build", "--name", "足球", "-o"]).arg(stage.path(&format!("{name}.toml")));
+        build.arg("--warc").arg(&file);
+        let built = run(build).expect(0);
+        assert!(built.err.contains(&skipped), "{name}: {}", built.err);
+        let mut replay = suidao();
+        replay.arg("replay").arg(format!("warc:{}", file.display())).args(["-m"]).arg(&stage.lexicon);
+        fs::write(stage.path("seed.txt"), "http://a.example.cn/1\n").unwrap();
+        replay.arg("-s").arg(stage.path("seed.txt")).arg("-o").arg(stage.path(&format!("replay-{name}")));
+        assert!(run(replay).expect(0).err.contains(&skipped), "{name}");
+    }
+    // What cannot be read at all is named, and the others are read.
+    fs::write(stage.path("old.arc"), "filedesc://old.arc 0.0.0.0 20050601 text/plain 76\n").unwrap();
+    let ended =
+        run(import(&stage, &["old.arc", "good.warc.zst"].map(|name| stage.path(name)), "beside", &[])).expect(0);
+    assert!(ended.err.contains("old.arc") && ended.err.contains("warcio recompress"), "{}", ended.err);
+    assert_eq!(pages(&stage.path("beside")).len(), 2);
 }
 
 #[test]

@@ -54,7 +54,7 @@ struct Source {
     /// Folder of .html, .htm and .txt files; subfolders named after hosts (a.cn/news/1.html) give their URLs
     #[arg(long, value_name = "DIR", help_heading = "Input", conflicts_with_all = ["warc", "urls", "crawl"])]
     pages: Option<PathBuf>,
-    /// WARC file of sample pages
+    /// WARC file or WACZ of sample pages
     #[arg(long, value_name = "FILE", help_heading = "Input", conflicts_with_all = ["urls", "crawl"])]
     warc: Option<PathBuf>,
     /// File of sample page URLs, one per line, to fetch as in a crawl

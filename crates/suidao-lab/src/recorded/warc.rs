@@ -25,7 +25,7 @@ pub struct Warc {
 }
 
 impl Warc {
-    /// Opens a WARC file, or all WARC files (`*.warc`, `*.warc.gz`) in a directory.
+    /// Opens a WARC file or WACZ, or all of them (`*.warc`, `*.warc.gz`, `*.warc.zst`, `*.wacz`) in a directory.
     ///
     /// # Errors
     /// [`RecordedError`] if there is none, or one cannot be read.
@@ -128,14 +128,14 @@ pub(super) fn warc_files_in(directory: &Path) -> Result<Vec<PathBuf>, RecordedEr
         let path = entry.map_err(fail)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = name.strip_suffix(".open").unwrap_or(&name);
-        if name.ends_with(".warc") || name.ends_with(".warc.gz") {
+        if [".warc", ".warc.gz", ".warc.zst", ".wacz"].iter().any(|ending| name.ends_with(ending)) {
             files.push(path);
         }
     }
     if files.is_empty() {
         let directory = directory.display();
         return Err(RecordedError::Unusable(format!(
-            "{directory}: contains no WARC file (*.warc, *.warc.gz); give one, as in warc:FILE"
+            "{directory}: contains no WARC file (*.warc, *.warc.gz, *.warc.zst, *.wacz); give one, as in warc:FILE"
         )));
     }
     files.sort();

@@ -155,7 +155,7 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
 
     /// Counts records that were not used.
     pub fn pass(&mut self, unused: &BTreeMap<&'static str, u64>) {
-        unused.iter().for_each(|(kind, count)| self.count(kind, *count));
+        unused.iter().filter(|(_, count)| **count > 0).for_each(|(kind, count)| self.count(kind, *count));
     }
 
     fn count(&mut self, reason: &str, more: u64) {

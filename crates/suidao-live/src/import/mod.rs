@@ -30,7 +30,7 @@ use windows::Windows;
 pub struct ImportJob {
     /// Topic, seeds, configuration and directory, as for a crawl.
     pub job: Job,
-    /// The WARC files, in the order of the crawl.
+    /// The WARC files or WACZ, in the order of the crawl.
     pub files: Vec<PathBuf>,
 }
 
@@ -91,11 +91,11 @@ pub fn run(
         interrupt.await;
         stop.store(true, Ordering::Relaxed);
     });
-    // Before anything is written: every file is read once, and a damaged one is an error.
+    // Before anything is written: every file is read once, and damage is reported.
     let mut responses = 0;
     let index = WarcIndex::open(files.clone(), job.config.fetch.max_body, |_| responses += 1)?;
     if responses == 0 {
-        let files = if files.len() == 1 { "file" } else { "files" };
+        let files = if index.files().len() == 1 { "file" } else { "files" };
         return Err(ImportError::NoResponse(format!("{files} {}", names(import))));
     }
     let meta = meta(job);
@@ -110,8 +110,8 @@ pub fn run(
     let begun = monotonic_now();
     let log = ImportLog::new(job, store, archive);
     let mut importer = Importer::new(machine(job), job, log, created, &mut report);
-    importer.counts = ImportCounts { files: files.len() as u64, responses, ..ImportCounts::default() };
-    let mut windows = Windows::new(files, &index, job);
+    importer.counts = ImportCounts { files: index.files().len() as u64, responses, ..ImportCounts::default() };
+    let mut windows = Windows::new(&index, job);
     let mut is_complete = true;
     'windows: while let Some(window) = windows.next_window()? {
         for response in window {
@@ -127,6 +127,7 @@ pub fn run(
     runtime.shutdown_background();
     importer.finish(is_complete)?;
     importer.pass(windows.unused());
+    importer.pass(&BTreeMap::from([("damaged", index.damaged())]));
     let Importer { crawl, counts, log, before, .. } = importer;
     let (mut store, continued) = (None, log.is_continued());
     let harvest = log.close(&mut store)?;

@@ -85,9 +85,9 @@ pub(super) struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    pub fn new(files: &'a [PathBuf], index: &'a WarcIndex, job: &Job) -> Self {
+    pub fn new(index: &'a WarcIndex, job: &Job) -> Self {
         let (limit, reader) = (job.config.fetch.max_body, PageReader::new(job));
-        Self { files: files.iter(), open: None, index, limit, reader, unused: BTreeMap::new() }
+        Self { files: index.files().iter(), open: None, index, limit, reader, unused: BTreeMap::new() }
     }
 
     /// The next responses, parsed; none at the end.
@@ -115,9 +115,9 @@ impl<'a> Windows<'a> {
                 self.open = Some(ArchivedRecords::open(path, self.limit)?);
             }
             match self.open.as_mut().and_then(Iterator::next) {
-                Some(Ok(record)) => return Ok(Some(record)),
-                // The end; the index has warned of a truncated file.
-                Some(Err(_)) | None => {
+                Some(record) => return Ok(Some(record?)),
+                // The end; the index has warned of damage.
+                None => {
                     let passed = self.open.take().map(|open| open.passed().clone()).unwrap_or_default();
                     passed.into_iter().for_each(|(kind, count)| *self.unused.entry(kind).or_default() += count);
                 }

@@ -1,13 +1,13 @@
 //! The records of WARC files of any software that hold what a server sent: responses, resources and revisits.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
 use super::StoreError;
-use super::responses::{CountingReader, open_warc, skip_block, warc_error};
+use super::records::{Found, RecordReader, WarcDamage, WarcSource};
 use super::warc::{self, HEAD_LIMIT, LONGEST_HEAD, RecordHeader};
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 use suidao_page::read::coding::{self, UnpackError};
@@ -56,31 +56,28 @@ impl RevisitRecord {
     }
 }
 
-/// The records of one file, compressed or not, in order. An error ends the iteration.
+/// The records of one file in order, however it is packed. Damage is skipped; an error ends the iteration.
 pub struct ArchivedRecords {
-    input: CountingReader<Box<dyn BufRead + Send>>,
     path: PathBuf,
+    sources: std::vec::IntoIter<WarcSource>,
+    /// The file that is read, and its name.
+    open: Option<(RecordReader, String)>,
     limit: usize,
-    /// The head read to see whether its record belongs to the response before.
-    ahead: Option<io::Result<RecordHeader>>,
-    ended: bool,
+    /// The record read to see whether it belongs to the response before.
+    ahead: Option<Found>,
     passed: BTreeMap<&'static str, u64>,
+    damage: Vec<(String, WarcDamage)>,
 }
 
 impl ArchivedRecords {
-    /// Opens a file; decodes bodies to at most `limit` bytes.
+    /// Opens a WARC file, or the files in a WACZ; decodes bodies to at most `limit` bytes.
     ///
     /// # Errors
     /// [`StoreError::Io`] if it does not open, [`StoreError::Warc`] if it is empty or not a WARC file.
     pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
-        let (file, packed) = open_warc(path)?;
-        let inner: Box<dyn BufRead + Send> = if packed {
-            Box::new(BufReader::with_capacity(1 << 16, flate2::bufread::MultiGzDecoder::new(file.inner)))
-        } else {
-            Box::new(file.inner)
-        };
-        let input = CountingReader { inner, at: 0 };
-        Ok(Self { input, path: path.to_owned(), limit, ahead: None, ended: false, passed: BTreeMap::new() })
+        let sources = WarcSource::find(path)?.into_iter();
+        let (passed, damage) = (BTreeMap::new(), Vec::new());
+        Ok(Self { path: path.to_owned(), sources, open: None, limit, ahead: None, passed, damage })
     }
 
     /// Records passed over so far, by kind.
@@ -88,95 +85,59 @@ impl ArchivedRecords {
         &self.passed
     }
 
-    fn read(&mut self) -> io::Result<Option<ArchivedRecord>> {
+    /// The damaged files that were read to their end, by name.
+    pub fn damage(&self) -> &[(String, WarcDamage)] {
+        &self.damage
+    }
+
+    fn read(&mut self) -> Result<Option<ArchivedRecord>, StoreError> {
         loop {
-            let next = self.ahead.take().map_or_else(|| RecordHeader::read(&mut self.input), |ahead| ahead.map(Some));
-            let Some(head) = next? else { return Ok(None) };
-            let content = match self.content(&head)? {
-                Ok(ArchivedContent::Response(mut fetched)) => {
-                    fetched.rendered = self.rendered_copy(&head);
-                    ArchivedContent::Response(fetched)
+            if self.open.is_none() {
+                let Some(source) = self.sources.next() else { return Ok(None) };
+                self.open = Some((RecordReader::open(&source, self.limit + HEAD_LIMIT)?, source.name()));
+            }
+            let Some((reader, _)) = &mut self.open else { continue };
+            match Self::next(reader, &mut self.ahead, &mut self.passed, self.limit) {
+                Ok(Some(record)) => return Ok(Some(record)),
+                Ok(None) => {
+                    let ended = self.open.take().map(|(reader, name)| (name, reader.damage().clone()));
+                    self.damage.extend(ended.filter(|(_, damage)| !damage.is_empty()));
                 }
-                Ok(revisit) => revisit,
+                Err(error) => return Err(StoreError::io(&self.path, "read it")(error)),
+            }
+        }
+    }
+
+    /// The next record of a file.
+    fn next(
+        reader: &mut RecordReader,
+        ahead: &mut Option<Found>,
+        passed: &mut BTreeMap<&'static str, u64>,
+        limit: usize,
+    ) -> io::Result<Option<ArchivedRecord>> {
+        loop {
+            let next = match ahead.take() {
+                None => reader.next()?,
+                ahead => ahead,
+            };
+            let Some(found) = next else { return Ok(None) };
+            let at = found.head.field("warc-date").and_then(time);
+            let mut content = match content(&found, reader.block(), limit) {
+                Ok(content) => content,
                 Err(kind) => {
-                    *self.passed.entry(kind).or_default() += 1;
+                    *passed.entry(kind).or_default() += 1;
                     continue;
                 }
             };
-            return Ok(Some(ArchivedRecord { at: head.field("warc-date").and_then(time), content }));
-        }
-    }
-
-    /// The content of a record, or the kind of one that is passed over.
-    fn content(&mut self, head: &RecordHeader) -> io::Result<Result<ArchivedContent, &'static str>> {
-        let kind = match head.field("warc-type").unwrap_or_default() {
-            "response" => "response",
-            "resource" => "resource",
-            "revisit" => "revisit",
-            other => {
-                let kind = ["request", "warcinfo", "metadata", "conversion"].into_iter().find(|kind| *kind == other);
-                skip_block(&mut self.input, head)?;
-                return Ok(Err(kind.unwrap_or("other record")));
+            if let ArchivedContent::Response(fetched) = &mut content {
+                // A rendered copy follows directly.
+                *ahead = reader.next()?;
+                if let Some(copy) = ahead.take_if(|next| next.renders(&found, limit)) {
+                    fetched.rendered = Some(Bytes::copy_from_slice(reader.block()));
+                    drop(copy);
+                }
             }
-        };
-        let media = head.field("content-type").unwrap_or_default();
-        let is_http = media.get(..16).is_some_and(|media| media.eq_ignore_ascii_case("application/http"));
-        let url = head.target().filter(|_| is_http || kind != "response");
-        let Some(url) = url else {
-            skip_block(&mut self.input, head)?;
-            return Ok(Err("not HTTP"));
-        };
-        if head.length > (self.limit + HEAD_LIMIT) as u64 {
-            skip_block(&mut self.input, head)?;
-            return Ok(Err("too large"));
-        }
-        let mut block = Vec::new();
-        if ((&mut self.input).take(head.length).read_to_end(&mut block)? as u64) < head.length {
-            return Err(ErrorKind::UnexpectedEof.into());
-        }
-        let block = Bytes::from(block);
-        let response = match kind {
-            "resource" => Some(Fetched::new(url, 200, vec![("content-type".to_owned(), media.to_owned())], block)),
-            "revisit" => return Ok(Ok(ArchivedContent::Revisit(revisit(url, head, &block)))),
-            _ => warc::parse_response(url, &block, self.limit),
-        };
-        let Some(mut response) = response else { return Ok(Err("not HTTP")) };
-        let length =
-            |fields: &[(String, String)]| fields.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
-        // It must fit when it is archived again: Latin-1 takes twice the space.
-        let head_length: usize = length(&response.headers);
-        if head_length > 2 * LONGEST_HEAD + (64 << 10)
-            || response.body.len() > self.limit
-            || is_bomb(&response, self.limit)
-        {
-            return Ok(Err("too large"));
-        }
-        if response.wire.is_none() {
-            // The crawler has decoded the body, and left the field.
-            response.headers.retain(|(name, _)| name != "content-encoding");
-        }
-        Ok(Ok(ArchivedContent::Response(response)))
-    }
-
-    /// The rendered copy that follows a response directly. If the next record is damaged the response still counts.
-    fn rendered_copy(&mut self, of: &RecordHeader) -> Option<Bytes> {
-        let next = match RecordHeader::read(&mut self.input) {
-            Ok(next) => next?,
-            Err(error) => {
-                self.ahead = Some(Err(error));
-                return None;
-            }
-        };
-        match warc::rendered(&mut self.input, &next, of, self.limit) {
-            Ok(Some(rendered)) => Some(rendered),
-            Ok(None) => {
-                self.ahead = Some(Ok(next));
-                None
-            }
-            Err(error) => {
-                self.ahead = Some(Err(error));
-                None
-            }
+            return Ok(Some(ArchivedRecord { at, content }));
         }
     }
 }
@@ -185,14 +146,50 @@ impl Iterator for ArchivedRecords {
     type Item = Result<ArchivedRecord, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
         let item = self.read().transpose();
-        let item = item.map(|item| item.map_err(|error| warc_error(&self.path, &error, self.input.at)));
-        self.ended = !matches!(item, Some(Ok(_)));
+        if matches!(item, Some(Err(_))) {
+            (self.open, self.sources) = (None, Vec::new().into_iter());
+        }
         item
     }
+}
+
+/// The content of a record, or the kind of one that is passed over.
+fn content(found: &Found, block: &[u8], limit: usize) -> Result<ArchivedContent, &'static str> {
+    let head = &found.head;
+    let kind = match head.field("warc-type").unwrap_or_default() {
+        "response" => "response",
+        "resource" => "resource",
+        "revisit" => "revisit",
+        other => {
+            let kind = ["request", "warcinfo", "metadata", "conversion"].into_iter().find(|kind| *kind == other);
+            return Err(kind.unwrap_or("other record"));
+        }
+    };
+    let media = head.field("content-type").unwrap_or_default();
+    let is_http = media.get(..16).is_some_and(|media| media.eq_ignore_ascii_case("application/http"));
+    let url = head.target().filter(|_| is_http || kind != "response").ok_or("not HTTP")?;
+    if found.is_too_large {
+        return Err("too large");
+    }
+    let block = Bytes::copy_from_slice(block);
+    let response = match kind {
+        "resource" => Some(Fetched::new(url, 200, vec![("content-type".to_owned(), media.to_owned())], block)),
+        "revisit" => return Ok(ArchivedContent::Revisit(revisit(url, head, &block))),
+        _ => warc::parse_response(url, &block, limit),
+    };
+    let mut response = response.ok_or("not HTTP")?;
+    let length = |fields: &[(String, String)]| fields.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
+    // It must fit when it is archived again: Latin-1 takes twice the space.
+    let head_length: usize = length(&response.headers);
+    if head_length > 2 * LONGEST_HEAD + (64 << 10) || response.body.len() > limit || is_bomb(&response, limit) {
+        return Err("too large");
+    }
+    if response.wire.is_none() {
+        // The crawler has decoded the body, and left the field.
+        response.headers.retain(|(name, _)| name != "content-encoding");
+    }
+    Ok(ArchivedContent::Response(response))
 }
 
 fn revisit(url: CrawlUrl, head: &RecordHeader, block: &[u8]) -> RevisitRecord {

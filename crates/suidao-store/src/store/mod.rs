@@ -15,6 +15,7 @@ mod marker;
 mod meta;
 mod part;
 pub mod plain_file;
+mod records;
 pub mod refreshes;
 mod rescoring;
 mod responses;
@@ -36,6 +37,7 @@ pub use entry::WarcEntry;
 pub use log::{Record, Store};
 pub use meta::Meta;
 pub use part::PartDirectory;
+pub use records::WarcDamage;
 pub use rescoring::Rescoring;
 pub use responses::Responses;
 pub use warc::{display_time, info as warcinfo, rfc3339};
@@ -68,9 +70,9 @@ pub enum StoreError {
     /// A file that no repair restores.
     #[error("{}: damaged: {what}; restore this file from a copy{}", path.display(), if *can_be_deleted { ", or delete it" } else { "" })]
     DamagedFile { path: PathBuf, what: String, can_be_deleted: bool },
-    /// A file that is not a WARC file, or is truncated.
-    #[error("{}: not a readable WARC file: {what} at byte {at} of its uncompressed content; leave it out or download it again", path.display())]
-    Warc { path: PathBuf, what: String, at: u64 },
+    /// A file that is not a WARC file, or in which nothing can be read; `what` includes what to do.
+    #[error("{}: not a readable WARC file: {what}", path.display())]
+    Warc { path: PathBuf, what: String },
     /// Something in a crawl directory that no crawl creates, and that could lead outside.
     #[error("{} is {what}. In a crawl directory suidao opens only regular files and directories, because others may have created it; check where it leads and remove it", path.display())]
     NotPlain { path: PathBuf, what: &'static str },

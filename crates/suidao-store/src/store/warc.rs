@@ -213,7 +213,16 @@ impl RecordHeader {
             if line.is_empty() {
                 break;
             }
+            if line.starts_with(b"WARC/") {
+                return Err(invalid("another record starts within its header"));
+            }
             push_line(&mut fields, &line);
+        }
+        // A record that was cut within its header, and the next one.
+        for once in ["warc-type", "content-length"] {
+            if fields.iter().filter(|(name, _)| name == once).count() > 1 {
+                return Err(invalid("another record starts within its header"));
+            }
         }
         let length = value(&fields, "content-length").and_then(|text| text.parse().ok());
         let length = length.ok_or_else(|| invalid("record without content-length"))?;
@@ -240,16 +249,19 @@ impl RecordHeader {
         CrawlUrl::parse(uri).ok()
     }
 
+    /// Whether a block has the digest that the record declares; `None` without one, or one of another kind.
+    pub fn matches_digest(&self, block: &[u8]) -> Option<bool> {
+        let declared = self.field("warc-block-digest")?.strip_prefix("sha1:")?;
+        let own = digest(&[block]);
+        let own = own.strip_prefix("sha1:")?;
+        (declared.len() == own.len()).then(|| declared.eq_ignore_ascii_case(own))
+    }
+
     /// Whether this is the rendered copy of the response in the record `of`.
-    fn renders(&self, of: &Self) -> bool {
+    pub fn renders(&self, of: &Self) -> bool {
         self.field("warc-type") == Some(CONVERSION)
             && self.field("content-type") == Some(Fetched::RENDERED)
             && self.field("warc-refers-to").is_some_and(|id| of.field("warc-record-id") == Some(id))
-    }
-
-    /// As `response_url`, if the response is not much larger than `limit` bytes.
-    pub fn answered(&self, limit: usize) -> Option<CrawlUrl> {
-        self.response_url().filter(|_| self.length <= (limit + HEAD_LIMIT) as u64)
     }
 }
 
@@ -287,6 +299,13 @@ pub(super) fn rendered(
     let mut block = Vec::new();
     let read = input.take(head.length).read_to_end(&mut block)?;
     if (read as u64) < head.length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Some(block.into())) }
+}
+
+/// Whether a block is an HTTP response with fewer bytes than its `Content-Length`.
+pub(super) fn lacks_bytes(block: &[u8]) -> bool {
+    let Some((_, fields, length)) = http_head(block) else { return false };
+    let declared = value(&fields, "content-length").and_then(|text| text.parse().ok());
+    declared.is_some_and(|declared: usize| block.len() - length < declared)
 }
 
 /// Status, header fields and length of an HTTP head; `None` if it is not HTTP.

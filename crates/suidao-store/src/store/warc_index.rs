@@ -1,95 +1,81 @@
 //! An index of WARC files by URL: built in one pass; bodies are read on demand.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use flate2::bufread::GzDecoder;
+use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
 use super::StoreError;
-use super::responses::{CountingReader, open_warc, read_response, skip_block, warc_error};
-use super::warc::{self, RecordHeader};
+use super::records::{RecordPosition, RecordReader, WarcDamage, WarcSource};
+use super::warc::{self, HEAD_LIMIT};
 use suidao_page::model::{CrawlUrl, Fetched};
 
 /// The responses in WARC files of any software by URL, the first of each URL. Memory: about 40 bytes per URL.
 #[derive(Debug)]
 pub struct WarcIndex {
     files: Vec<PathBuf>,
-    positions: FxHashMap<u64, MemberPosition>,
+    sources: Vec<WarcSource>,
+    /// The source of each, and where in it the record starts.
+    positions: FxHashMap<u64, (u32, RecordPosition)>,
+    damaged: u64,
     limit: usize,
 }
 
-/// Start of a record.
-#[derive(Clone, Copy, Debug)]
-struct MemberPosition {
-    file: u32,
-    /// Byte of the file where the gzip member of the record starts; of a plain file, the record itself.
-    member: u64,
-    /// Byte of the unpacked member where the record starts.
-    offset: u64,
-}
-
 impl WarcIndex {
-    /// Indexes the responses in some files, in order, and passes every URL to `seen`. Skips responses larger than
-    /// `limit` bytes, and decodes bodies to at most that. A truncated file counts up to its last complete record, with
-    /// a warning.
+    /// Indexes the responses in some WARC files or WACZ, in order, and passes every URL to `seen`. Skips responses
+    /// larger than `limit` bytes, and decodes bodies to at most that. Damage is skipped with a warning; so is a file
+    /// that is not a WARC file, if another has a response.
     ///
     /// # Errors
-    /// [`StoreError::Io`] if a file does not open, [`StoreError::Warc`] if it is damaged or not a WARC file.
+    /// [`StoreError::Io`] if a file does not open; [`StoreError::Warc`] if one is unusable and none has a response.
     pub fn open(files: Vec<PathBuf>, limit: usize, mut seen: impl FnMut(&CrawlUrl)) -> Result<Self, StoreError> {
-        let mut index = Self { files: Vec::new(), positions: FxHashMap::default(), limit };
-        for (file, path) in (0..).zip(files) {
-            let (mut input, gzip) = open_warc(&path)?;
-            let scanned = index.scan(file, &mut input, gzip, &mut seen);
-            match scanned.map_err(|error| (error.kind(), warc_error(&path, &error, input.at))) {
-                Ok(()) => {}
-                Err((ErrorKind::UnexpectedEof, error)) => tracing::warn!("{error}; using the records before it"),
-                Err((_, error)) => return Err(error),
+        let (files, sources, positions) = (files, Vec::new(), FxHashMap::default());
+        let mut index = Self { files: Vec::new(), sources, positions, damaged: 0, limit };
+        let mut unusable = Vec::new();
+        for path in files {
+            match index.add(&path, &mut seen) {
+                Ok(()) => index.files.push(path),
+                Err(error @ StoreError::Warc { .. }) => unusable.push(error),
+                Err(error) => return Err(error),
             }
-            index.files.push(path);
+        }
+        if index.is_empty() && !unusable.is_empty() {
+            return Err(unusable.swap_remove(0));
+        }
+        for error in unusable {
+            tracing::warn!("{error}; skipped this file");
         }
         Ok(index)
     }
 
-    fn scan(
-        &mut self,
-        file: u32,
-        input: &mut CountingReader<BufReader<File>>,
-        gzip: bool,
-        seen: &mut impl FnMut(&CrawlUrl),
-    ) -> io::Result<()> {
-        if !gzip {
-            return self.records(input, seen, |at| MemberPosition { file, member: at, offset: 0 });
-        }
-        while !input.fill_buf()?.is_empty() {
-            let at = input.at;
-            let member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut *input));
-            self.records(&mut CountingReader { inner: member, at: 0 }, seen, |offset| MemberPosition {
-                file,
-                member: at,
-                offset,
-            })?;
-        }
-        Ok(())
-    }
-
-    fn records<R: BufRead>(
-        &mut self,
-        input: &mut CountingReader<R>,
-        seen: &mut impl FnMut(&CrawlUrl),
-        position: impl Fn(u64) -> MemberPosition,
-    ) -> io::Result<()> {
-        loop {
-            let start = input.at;
-            let Some(head) = RecordHeader::read(input)? else { return Ok(()) };
-            let url = head.answered(self.limit);
-            skip_block(input, &head)?;
-            if let Some(url) = url {
-                seen(&url);
-                self.positions.entry(url.fingerprint()).or_insert(position(start));
+    /// Indexes one file.
+    fn add(&mut self, path: &Path, seen: &mut impl FnMut(&CrawlUrl)) -> Result<(), StoreError> {
+        let (mut records, mut total) = (0, WarcDamage::default());
+        for source in WarcSource::find(path)? {
+            let name = source.name();
+            let mut reader = RecordReader::open(&source, self.limit + HEAD_LIMIT)?;
+            let number = u32::try_from(self.sources.len()).unwrap_or(u32::MAX);
+            while let Some(found) = reader.next().map_err(StoreError::io(path, "read it"))? {
+                records += 1;
+                if let Some(url) = found.head.response_url().filter(|_| !found.is_too_large) {
+                    seen(&url);
+                    self.positions.entry(url.fingerprint()).or_insert((number, found.position));
+                }
+            }
+            self.sources.push(source);
+            let damage = reader.damage();
+            self.damaged += damage.records;
+            if records == 0 {
+                total = damage.clone();
+            } else if !damage.is_empty() {
+                tracing::warn!("{name}: {damage}");
             }
         }
+        if records == 0 && !total.is_empty() {
+            let what = format!("no record in it can be read ({total}); leave it out or download it again");
+            return Err(StoreError::Warc { path: path.to_owned(), what });
+        }
+        Ok(())
     }
 
     pub fn len(&self) -> usize {
@@ -100,63 +86,34 @@ impl WarcIndex {
         self.positions.is_empty()
     }
 
+    /// The files that can be read.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
+    /// Damaged records that were skipped.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
     /// The response of a URL. Fails if the file has changed.
     pub fn get(&self, url: &CrawlUrl) -> Result<Option<Fetched>, StoreError> {
-        let Some(position) = self.positions.get(&url.fingerprint()) else { return Ok(None) };
-        let path = &self.files[position.file as usize];
-        let (mut input, gzip) = open_warc(path)?;
-        let mut read = || {
-            input.inner.seek(SeekFrom::Start(position.member))?;
-            if gzip {
-                let mut member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut input));
-                io::copy(&mut io::Read::take(&mut member, position.offset), &mut io::sink())?;
-                let (mut response, head) = self.response(&mut member)?;
-                match RecordHeader::read(&mut member) {
-                    Ok(Some(next)) => self.add_rendered(&mut response, &head, next, &mut member),
-                    // The next record is the next member.
-                    Ok(None) => {
-                        drop(member);
-                        let mut member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut input));
-                        if let Ok(Some(next)) = RecordHeader::read(&mut member) {
-                            self.add_rendered(&mut response, &head, next, &mut member);
-                        }
-                    }
-                    Err(_) => {}
-                }
-                Ok(response)
-            } else {
-                let (mut response, head) = self.response(&mut input)?;
-                if let Ok(Some(next)) = RecordHeader::read(&mut input) {
-                    self.add_rendered(&mut response, &head, next, &mut input);
-                }
-                Ok(response)
-            }
+        let Some((source, position)) = self.positions.get(&url.fingerprint()) else { return Ok(None) };
+        let source = &self.sources[*source as usize];
+        let fail = || StoreError::io(&source.path, "read it");
+        let mut reader = RecordReader::open(source, self.limit + HEAD_LIMIT)?;
+        reader.seek(*position).map_err(fail())?;
+        let Some(found) = reader.next().map_err(fail())? else { return Ok(None) };
+        let own = found.head.response_url().filter(|own| own == url && !found.is_too_large);
+        let block = Bytes::copy_from_slice(reader.block());
+        let Some(mut fetched) = own.and_then(|url| warc::parse_response(url, &block, self.limit)) else {
+            return Ok(None);
         };
-        let fetched: io::Result<Option<Fetched>> = read();
-        let fetched = fetched.map_err(|error| warc_error(path, &error, position.member))?;
-        Ok(fetched.filter(|fetched| fetched.url == *url))
-    }
-
-    fn response(&self, input: &mut impl BufRead) -> io::Result<(Option<Fetched>, RecordHeader)> {
-        let head = RecordHeader::read(input)?.ok_or(ErrorKind::UnexpectedEof)?;
-        Ok((read_response(input, &head, self.limit)?, head))
-    }
-
-    /// Adds the rendered copy of a response if the record `next` holds one; an incomplete copy is ignored.
-    fn add_rendered(
-        &self,
-        response: &mut Option<Fetched>,
-        head: &RecordHeader,
-        next: RecordHeader,
-        input: &mut impl BufRead,
-    ) {
-        if let Some(response) = response {
-            response.rendered = warc::rendered(input, &next, head, self.limit).unwrap_or_default();
+        let next = reader.next().map_err(fail())?;
+        if next.is_some_and(|next| next.renders(&found, self.limit)) {
+            fetched.rendered = Some(Bytes::copy_from_slice(reader.block()));
         }
+        Ok(Some(fetched))
     }
 }
 
@@ -220,7 +177,7 @@ mod tests {
         }
         let path = dir.path().join("damaged.warc");
         std::fs::write(&path, FOREIGN.replacen("WARC/1.0\n", "WORC/1.0\n", 1)).unwrap();
-        let message = WarcIndex::open(vec![path], 1000, |_| ()).unwrap_err().to_string();
-        assert!(message.contains("damaged.warc"), "{message}");
+        let web = WarcIndex::open(vec![path], 1000, |_| ()).unwrap();
+        assert_eq!((web.len(), web.damaged()), (2, 1), "the records after a damaged one are there too");
     }
 }
