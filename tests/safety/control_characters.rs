@@ -34,8 +34,6 @@ const ANCHOR_SHOWN: &str = "hostilemark]0;owned[31m2J\\u202e";
 /// The part of it that an HTTP header field can contain.
 const FIELD: &str = "hostilemark\u{9b}2k\u{202e}\u{2066}\u{200b}";
 
-const FIELD_SHOWN: &str = "hostilemark\\u009b2k\\u202e\\u2066\\u200b";
-
 /// Written independently of the code under test.
 fn is_forbidden(letter: char) -> bool {
     let others = [
@@ -351,10 +349,10 @@ fn no_verb_prints_terminal_controls() {
     assert!(media.contains("not a page") && media.contains("hostilemark"), "{media}");
     let failed = media.split(',').next().unwrap();
     let result = stage.hear("why", &[&out, failed], &[0]).out;
-    assert!(result.contains(&format!("the response is application/{FIELD_SHOWN}")), "{result}");
+    // A media type ends with its last valid character.
+    assert!(result.contains("the response is application/hostilemark, not a page"), "{result}");
     let why: Value = serde_json::from_str(&stage.hear("why", &["--json", &out, failed], &[0]).out).unwrap();
-    assert!(text(&why).contains(&format!("application/{FIELD}")), "{}", text(&why));
-    assert!(media.contains(FIELD_SHOWN), "{media}");
+    assert!(text(&why).contains("application/hostilemark,"), "{}", text(&why));
 
     stage.shows("report", &[&out], &[0]);
     let facts = stage.shows("report", &[&out, "--json"], &[0]).out;

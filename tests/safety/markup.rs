@@ -36,7 +36,7 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|&c| !blank(c)).collect()
 }
 
-/// The same from html5ever's tree.
+/// The same from html5ever's tree, without the readings of a ruby.
 fn tree(html: &str) -> (String, Vec<String>) {
     let page = Html::parse_document(html);
     let (mut text, mut links) = (String::new(), Vec::new());
@@ -61,6 +61,9 @@ fn tree(html: &str) -> (String, Vec<String>) {
                 links.extend(url.map(|url| url.to_string()));
             }
             draws = &*element.name.ns == "http://www.w3.org/2000/svg";
+            let parent = node.parent().and_then(|parent| parent.value().as_element()).map(|parent| parent.name());
+            let is_reading = matches!(name, "rt" | "rp" | "rtc") && parent == Some("ruby");
+            shown &= !is_reading;
             shown &= is_html && !UNSEEN.contains(&name) || !is_html && name != "annotation" && name != "annotation-xml";
         }
         open.extend(node.children().rev().map(|child| (child, shown, draws)));
@@ -214,7 +217,7 @@ const PARTS: [&str; 96] = [
     "</h2>",
     "<pre>",
     "</pre>",
-    "<ruby><rt>",
+    "<ruby>x<rt>y</rt></ruby>",
 ];
 
 proptest! {

@@ -89,8 +89,11 @@ impl Judge {
             pages.hops.remove(&url);
             reopened.extend(pages.reach(url, hops, self.k));
         }
-        if let Some(judged) = pages.judged.get_mut(&own[0]).filter(|judged| !judged.followed) {
-            judged.dropped = page.outlinks.into_iter().map(|link| link.url).collect();
+        // A shorter way may lead to either URL.
+        for url in own {
+            if let Some(judged) = pages.judged.get_mut(&url).filter(|judged| !judged.followed) {
+                judged.dropped = page.outlinks.iter().map(|link| link.url.clone()).collect();
+            }
         }
         reopened
     }

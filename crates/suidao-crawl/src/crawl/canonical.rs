@@ -99,6 +99,8 @@ impl Canonicals {
     pub fn observe(&mut self, event: &Event, is_fetched: impl Fn(UrlId) -> bool) -> Option<(UrlId, EndedTunnel)> {
         match event {
             Event::PageFetched(page) => self.observe_page(page, is_fetched),
+            // It does not redirect any more.
+            Event::Unchanged { id, .. } => drop(self.moved.remove(id)),
             Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => self.refute_claims(*id),
             Event::Redirected { id, link, .. } | Event::SchemeRewritten { id, link } => match link {
                 Some(Link { to, .. }) => {
@@ -128,6 +130,7 @@ impl Canonicals {
     fn observe_page(&mut self, page: &PageProcessed, is_fetched: impl Fn(UrlId) -> bool) {
         let (id, own) = (page.id, TextDigest::of(&page.sketch));
         self.copies.remove(&id);
+        self.moved.remove(&id);
         if let Some(own) = own {
             self.texts.insert(id, own);
         }

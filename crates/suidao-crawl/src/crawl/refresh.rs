@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::revisit::VisitValue;
 use crate::revisit::history::{DAY, Histories, Tracked};
 use crate::revisit::settings::RefreshSettings;
+use crate::revisit::text_loss::Replacement;
 use suidao_page::model::{
     Budget, CrawlUrl, HostId, Millis, PathState, Priority, QueueEntry, Relevance, Stop, TunnelBudget, UrlId,
 };
@@ -19,6 +20,9 @@ use super::signals::Signals;
 
 /// How long a round waits for its sitemaps and feeds before it chooses pages, in milliseconds.
 pub(super) const SOURCES_WAIT: u64 = 60_000;
+
+/// Replaced texts of a host that are compared with later ones of the round.
+pub(super) const NEW_TEXTS: usize = 32;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refresh {
@@ -45,9 +49,8 @@ pub(super) struct Refreshing {
     pub(super) due: FxHashMap<UrlId, f32>,
     /// Queued pages that visited pages newly link to, if they are promising.
     pub(super) new_links: FxHashSet<UrlId>,
-    /// Texts that replaced others in this round, by host and digest, and the digest of the text that the first page
-    /// with the new text had before.
-    pub(super) new_texts: FxHashMap<(HostId, u64), u64>,
+    /// Pages of each host whose texts were replaced in this round, the first [`NEW_TEXTS`] of them.
+    pub(super) new_texts: FxHashMap<HostId, Vec<Replacement>>,
     /// Hosts that answered 304 for a changed page.
     pub(super) unreliable_validators: FxHashSet<HostId>,
     /// Of an endless refresh: the day, and the pages of each host made due on it.

@@ -38,12 +38,24 @@ enum Rules {
     Parsed(Box<Robot>),
 }
 
-/// The URL of a `Sitemap` line. It must be absolute, but many are paths.
+/// The URL of a `Sitemap` line. It must be absolute, but many are paths or lack the scheme.
 fn sitemap(line: &str, origin: &str) -> Option<String> {
-    let absolute = CrawlUrl::parse(line).ok();
-    let is_path = line.starts_with('/') || [".xml", ".gz", ".txt"].iter().any(|ending| line.ends_with(ending));
-    let resolved = || CrawlUrl::parse(origin).ok().filter(|_| is_path)?.join(line).ok();
-    absolute.or_else(resolved).map(|url| url.as_str().to_owned())
+    if let Ok(url) = CrawlUrl::parse(line) {
+        return Some(url.as_str().to_owned());
+    }
+    let origin = CrawlUrl::parse(origin).ok()?;
+    let first = line.split('/').next().unwrap_or_default().to_ascii_lowercase();
+    let site = origin.host().strip_prefix("www.").unwrap_or(origin.host());
+    let is_host = !first.is_empty() && (first.starts_with("www.") || first == site || first == *origin.authority());
+    let path = line.split('?').next().unwrap_or_default().to_ascii_lowercase();
+    let is_path = line.starts_with('/')
+        || path.contains("sitemap")
+        || [".xml", ".gz", ".txt"].iter().any(|end| path.ends_with(end));
+    let url = match is_host {
+        true => origin.join(&format!("//{line}")),
+        false => origin.join(line),
+    };
+    url.ok().filter(|_| is_host || is_path).map(|url| url.as_str().to_owned())
 }
 
 /// Whether a URL may be fetched.
@@ -181,5 +193,29 @@ impl OriginRobots {
         self.failed >= limits.host_failures.max(1)
             && long
             && (span == 0 || now.since(self.last) < another_try(politeness))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sitemaps_are_resolved() {
+        for (line, expected) in [
+            ("http://x.cn/1.xml", Some("http://x.cn/1.xml")),
+            ("/s.xml", Some("https://www.a.cn/s.xml")),
+            ("/feed", Some("https://www.a.cn/feed")),
+            ("sitemap.xml", Some("https://www.a.cn/sitemap.xml")),
+            ("sitemap.php", Some("https://www.a.cn/sitemap.php")),
+            ("sitemap_index.xml?x=1", Some("https://www.a.cn/sitemap_index.xml?x=1")),
+            ("//b.cn/s.xml", Some("https://b.cn/s.xml")),
+            ("www.a.cn/s.xml", Some("https://www.a.cn/s.xml")),
+            ("a.cn/s.xml", Some("https://a.cn/s.xml")),
+            ("none", None),
+            ("", None),
+        ] {
+            assert_eq!(sitemap(line, "https://www.a.cn").as_deref(), expected, "{line}");
+        }
     }
 }

@@ -109,7 +109,7 @@ impl Robot {
                 }
                 Line::Rule { allow, path } => {
                     open = false;
-                    let pattern = normal(path, true);
+                    let pattern = normal(&from_slash(path), true);
                     // Paths begin with a slash, so other patterns would match nothing. An empty pattern has no effect.
                     if in_group && matches!(pattern.first(), Some(b'/' | b'*')) {
                         found.push(Found { pattern, allow: *allow, line: *number });
@@ -236,7 +236,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn read(line: &[u8]) -> Option<Line<'_>> {
-    let line = trimmed(line.split(|&byte| byte == b'#').next().unwrap_or_default());
+    let line = trimmed(uncommented(line));
     let (key, value) = match colon(line) {
         Some((key, value)) => (trimmed(key), trimmed(value)),
         // The colon is missing: two words, and no more.
@@ -249,6 +249,7 @@ fn read(line: &[u8]) -> Option<Line<'_>> {
             (&line[..space], value)
         }
     };
+    let key = &*ascii_key(key);
     let is = |names: &[&str]| {
         names.iter().any(|name| key.get(..name.len()).is_some_and(|key| key.eq_ignore_ascii_case(name.as_bytes())))
     };
@@ -267,35 +268,70 @@ fn read(line: &[u8]) -> Option<Line<'_>> {
     }
 }
 
-/// Key and value around the first colon, which Chinese authors also write as U+FF1A.
+/// The line before a comment. A full-width number sign counts after a blank, since it may be part of a path.
+fn uncommented(line: &[u8]) -> &[u8] {
+    let line = line.split(|&byte| byte == b'#').next().unwrap_or_default();
+    let wide = memmem::find_iter(line, "＃").find(|&at| at == 0 || trimmed(&line[..at]).len() < at);
+    wide.map_or(line, |at| &line[..at])
+}
+
+/// A path with an ordinary slash at its beginning instead of a full-width one.
+fn from_slash(path: &[u8]) -> Cow<'_, [u8]> {
+    let rest = path.strip_prefix("／".as_bytes());
+    rest.map_or(Cow::Borrowed(path), |rest| Cow::Owned([b"/", rest].concat()))
+}
+
+/// Key and value around the first colon, for which Chinese authors also write others; the last is U+FF1A in GBK, before
+/// which nothing but ASCII can be.
 fn colon(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    const WIDE: &[u8] = "：".as_bytes();
-    let plain = line.iter().position(|&byte| byte == b':').map(|at| (at, 1));
-    let wide = memmem::find(line, WIDE).map(|at| (at, WIDE.len()));
-    let (at, length) = plain.into_iter().chain(wide).min()?;
+    const COLONS: [&[u8]; 4] = [b":", "：".as_bytes(), "﹕".as_bytes(), "∶".as_bytes()];
+    const GBK: &[u8] = b"\xa3\xba";
+    let of_gbk = memmem::find(line, GBK).filter(|&at| line[..at].is_ascii()).map(|at| (at, GBK.len()));
+    let others = COLONS.iter().filter_map(|colon| Some((memmem::find(line, colon)?, colon.len())));
+    let (at, length) = others.chain(of_gbk).min()?;
     Some((&line[..at], &line[at + length..]))
 }
 
-/// Blanks beyond ASCII that editors and word processors insert; the first is U+00A0 in Latin-1.
-const BLANKS: [&[u8]; 7] = [
+/// A key in ASCII: full-width letters and the hyphens of word processors as their ordinary forms.
+fn ascii_key(key: &[u8]) -> Cow<'_, [u8]> {
+    match std::str::from_utf8(key) {
+        Ok(text) if !text.is_ascii() => {
+            let plain = |c: char| match c {
+                '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+                '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+                c if c.is_whitespace() => ' ',
+                c => c,
+            };
+            Cow::Owned(text.chars().map(plain).collect::<String>().into_bytes())
+        }
+        _ => Cow::Borrowed(key),
+    }
+}
+
+/// Blanks beyond ASCII that editors and word processors insert. The first two are U+00A0 in Latin-1 and U+3000 in GBK.
+const BLANKS: [&[u8]; 10] = [
     b"\xa0",
+    b"\xa1\xa1",
     "\u{a0}".as_bytes(),
     "\u{2002}".as_bytes(),
     "\u{2003}".as_bytes(),
+    "\u{2009}".as_bytes(),
     "\u{200b}".as_bytes(),
+    "\u{200e}".as_bytes(),
     "\u{202f}".as_bytes(),
     "\u{3000}".as_bytes(),
 ];
+/// The blanks of UTF-8; the others may be the end of a character.
+const UTF_8_BLANKS: usize = 2;
 
 /// Without blanks at both ends.
 fn trimmed(mut text: &[u8]) -> &[u8] {
     loop {
         let length = text.len();
         text = text.trim_ascii();
-        for blank in BLANKS {
+        for (at, blank) in BLANKS.into_iter().enumerate() {
             text = text.strip_prefix(blank).unwrap_or(text);
-            // At the end the byte A0 may be part of a character.
-            text = text.strip_suffix(blank).filter(|_| blank.len() > 1).unwrap_or(text);
+            text = text.strip_suffix(blank).filter(|_| at >= UTF_8_BLANKS).unwrap_or(text);
         }
         if text.len() == length {
             return text;
@@ -303,10 +339,13 @@ fn trimmed(mut text: &[u8]) -> &[u8] {
     }
 }
 
-/// Where the first blank is.
+/// Where the first blank is. Before the key ends, which is ASCII, also those of other charsets count.
 fn first_blank(text: &[u8]) -> Option<usize> {
-    let is_blank =
-        |at: &usize| text[*at].is_ascii_whitespace() || BLANKS[1..].iter().any(|b| text[*at..].starts_with(b));
+    let ascii = text.iter().take_while(|byte| byte.is_ascii()).count();
+    let is_blank = |at: &usize| {
+        let known = if *at <= ascii { &BLANKS[..] } else { &BLANKS[UTF_8_BLANKS..] };
+        text[*at].is_ascii_whitespace() || known.iter().any(|blank| text[*at..].starts_with(blank))
+    };
     (0..text.len()).find(is_blank)
 }
 
@@ -325,7 +364,7 @@ fn token(name: &[u8], digits: bool) -> &[u8] {
 
 /// Whom a `User-agent` line addresses; none if not `agent`.
 fn address(value: &[u8], agent: &[u8]) -> Option<Address> {
-    if value == "＊".as_bytes() {
+    if value == "＊".as_bytes() || value == "﹡".as_bytes() {
         return Some(Address::Everybody);
     }
     if value.first() == Some(&b'*') && value.get(1).is_none_or(u8::is_ascii_whitespace) {

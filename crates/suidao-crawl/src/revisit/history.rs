@@ -244,7 +244,7 @@ impl Tracked {
 }
 
 /// Whether nothing of a text is left.
-pub(super) fn is_other_text(before: Sketch, now: Sketch) -> bool {
+pub(crate) fn is_other_text(before: Sketch, now: Sketch) -> bool {
     distance(before.simhash, now.simhash) > OTHER_TEXT
 }
 

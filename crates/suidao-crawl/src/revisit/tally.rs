@@ -3,7 +3,9 @@
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use suidao_page::model::{Batch, Budget, Event, FailureKind, Millis, PageProcessed, RefreshStep, UrlId, UrlOrigin};
+use suidao_page::model::{
+    AT_ONCE, Batch, Budget, Event, FailureKind, Millis, PageProcessed, RefreshStep, UrlId, UrlOrigin,
+};
 
 /// One round; of an endless refresh, one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -123,12 +125,11 @@ impl Rounds {
         }
         let Some(round) = self.rounds.last_mut() else { return };
         for (id, value) in &step.due {
-            if self.redirected.remove(id) {
+            // Sent back to with a cookie: it is requested again at once.
+            let is_back = *value == AT_ONCE && self.redirected.remove(id);
+            if is_back {
                 round.visits -= 1;
                 round.missing -= 1;
-            } else if *value == f32::MAX {
-                // The way back to such a page.
-                continue;
             } else {
                 round.due += 1;
             }

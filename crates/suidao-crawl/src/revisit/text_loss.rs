@@ -3,9 +3,30 @@
 
 use super::history::{Tracked, is_other_text};
 use suidao_page::model::{Sketch, TextLoss};
+use suidao_page::text::simhash::distance;
 
-/// A text shorter than one part in this many of the former text is not a version of it.
+/// Texts shorter than one in this many of the former text are not versions of it.
 const SHORTENED: u32 = 4;
+
+/// SimHash distance of two copies of a notice, which may contain a number, a time or the address.
+const COPIES: u32 = 8;
+
+/// A page whose text was replaced.
+#[derive(Clone, Copy, Debug)]
+pub struct Replacement {
+    pub before: Sketch,
+    pub now: Sketch,
+}
+
+impl Replacement {
+    /// Whether two pages had different texts and now have the same.
+    pub fn is_shared_by(self, other: Self) -> bool {
+        let (longer, shorter) = (self.now.chars.max(other.now.chars), self.now.chars.min(other.now.chars));
+        let alike = self.now.digest == other.now.digest
+            || longer - shorter <= 16 + shorter / 8 && distance(self.now.simhash, other.now.simhash) <= COPIES;
+        alike && is_other_text(self.before, other.before) && is_other_text(self.before, self.now)
+    }
+}
 
 /// What a revisit found.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +54,10 @@ pub fn text_loss(known: &Tracked, found: RevisitedPage) -> Option<TextLoss> {
     }
     if known.listing && found.listing {
         return None;
+    }
+    // An article that is a list of links now.
+    if found.listing && before.is_text() && is_other_text(before, now) {
+        return Some(TextLoss::Replaced);
     }
     if now.chars == 0 || before.is_text() && !now.is_text() {
         return Some(TextLoss::Empty);
@@ -79,6 +104,10 @@ mod tests {
             assert_eq!(text_loss(&known(before, false), after), Some(expected), "{expected:?}");
         }
         assert_eq!(text_loss(&known(ARTICLE, true), found("系统维护中")), Some(TextLoss::Empty), "a listing");
+        let list = RevisitedPage {
+            listing: true, ..found("- 球队\n- 联赛\n- 赛程\n- 球员名单\n- 转会新闻\n- 青年队")
+        };
+        assert_eq!(text_loss(&known(ARTICLE, false), list), Some(TextLoss::Replaced), "an article");
     }
 
     #[test]
@@ -106,5 +135,25 @@ mod tests {
         ] {
             assert_eq!(text_loss(&before, after), None);
         }
+    }
+
+    #[test]
+    fn copies_of_a_notice_are_shared_and_versions_of_near_duplicates_are_not() {
+        let notice = |number: &str| {
+            sketch(&format!(
+                "足球论坛提示：请登录后继续阅读联赛专题的全部内容，登录之后您可以回复球迷的帖子，收藏喜欢的球队，并参加比赛竞猜。\
+                             如果您还没有账号，请先注册。请求编号{number}，如有问题请联系管理员。"
+            ))
+        };
+        let recipe = sketch(&"菜谱里说，先把生姜切好，再用小火慢慢炖汤，盐要最后放，葱花撒在上面。".repeat(3));
+        let (article, changed) = (sketch(ARTICLE), sketch(&format!("{ARTICLE}更新：录像已经上传。")));
+        let replaced = |before, now| Replacement { before, now };
+        assert!(replaced(article, notice("a81")).is_shared_by(replaced(recipe, notice("x07"))));
+        assert!(!replaced(article, notice("a81")).is_shared_by(replaced(recipe, article)));
+        assert!(
+            !replaced(article, notice("a81")).is_shared_by(replaced(changed, notice("x07"))),
+            "they were near-duplicates"
+        );
+        assert!(!replaced(article, changed).is_shared_by(replaced(recipe, changed)), "a version of its text");
     }
 }

@@ -91,8 +91,10 @@ fn spell(cluster: &str) -> String {
             'ł' | 'Ł' => spelled.push('l'),
             'đ' | 'Đ' => spelled.push('d'),
             'ı' | 'İ' => spelled.push('i'),
-            // Latin, except phonetic letters; other scripts have marks that make another letter.
-            '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => {
+            'ё' | 'Ё' => spelled.push('е'),
+            'ς' => spelled.push('σ'),
+            // Latin, except phonetic letters, and Greek; in other scripts marks make another letter.
+            '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => {
                 let mut bytes = [0; 4];
                 let letters = DECOMPOSED.normalize(c.encode_utf8(&mut bytes)).into_owned();
                 spelled.extend(letters.chars().filter(|c| !is_mark(*c)));
@@ -120,6 +122,9 @@ mod tests {
             ("nai\u{308}ve", "naive"),
             ("Straße", "strasse"),
             ("Łódź", "lodz"),
+            ("ёлка", "елка"),
+            ("Ελλάς", "ελλασ"),
+            ("Ἑλλάς", "ελλας"),
             ("①", "1"),
             ("ＧＰＴ４", "gpt4"),
             ("神經網絡", "神经网络"),

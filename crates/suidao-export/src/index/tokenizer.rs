@@ -1,8 +1,7 @@
 //! Tokenizes text for the index, pages and queries alike, with the program's segmenter.
 //!
-//! A token is a word of the dictionary, also inside other words, a character of a script without spaces (Chinese
-//! characters, kana, Hangul), or a word of another script, stemmed as English. Positions count such characters and words.
-//! So a piece of text has the same
+//! A token is a word of the dictionary, also inside other words, a character of a script without spaces (Chinese, kana,
+//! Hangul, Thai), or a word of another script, stemmed as English. Positions count such characters and words. So a piece of text has the same
 //! tokens at the same distances everywhere, and is found as a phrase of tokens that cover it, however jieba segments
 //! its neighbours.
 
@@ -127,6 +126,8 @@ mod tests {
             ("naïve bayes", "a naive Bayes classifier"),
             ("naive", "naïve"),
             ("Straße", "eine STRASSE"),
+            ("ไทย", "ประเทศไทยแลนด์"),
+            ("елка", "Ёлка"),
         ] {
             let (cover, found) = (phrase_tokens(query), positions(text));
             let at =

@@ -93,6 +93,10 @@ impl Cookies {
         let sets = values.peek().is_some();
         memory.run.as_mut().unwrap_or(&mut chain.jars).take(url, values);
         let Some(next) = next.filter(|_| chain.sent.len() < LONGEST) else { return false };
+        // Most redirects set no cookie.
+        if !sets && chain.sent.is_empty() {
+            return false;
+        }
         chain.sent.push((key(url), hash(&header)));
         let before = chain.sent.iter().rfind(|(url, _)| *url == key(next)).map(|(_, sent)| *sent);
         let now = memory.jars(&chain).header(next);

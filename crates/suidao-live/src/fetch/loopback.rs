@@ -215,7 +215,7 @@ async fn every_coding_is_decoded_and_its_bytes_are_stored() {
     }
     let noise = b"\x01\x02\x03\xfe\xff noise";
     for (coding, wire) in
-        [("gzip", &cut[..cut.len() - 9]), ("br", noise), ("deflate", noise), ("gzip", noise), ("compress", HELLO)]
+        [("gzip", &cut[..cut.len() - 9]), ("br", noise), ("deflate", noise), ("gzip", noise), ("compress", noise)]
     {
         assert_eq!(failing(&local(), Act::Keep(packed(coding, wire))).await, FailureKind::Encoding, "{coding}");
     }

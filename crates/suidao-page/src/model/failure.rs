@@ -58,7 +58,7 @@ pub enum FailureKind {
     #[error("the connection was refused")]
     Refused,
     /// The answer to a revisit lacks the text that the page had.
-    #[error("the main text of the page is gone: {0}")]
+    #[error("{0}")]
     TextLost(TextLoss),
 }
 
@@ -67,19 +67,19 @@ pub enum FailureKind {
 #[serde(rename_all = "kebab-case")]
 pub enum TextLoss {
     /// Too little is left for a document: an empty body, a notice, a login form, a bot challenge.
-    #[strum(to_string = "the response has no or little text")]
+    #[strum(to_string = "the response has no or little text of the page (a notice, a login form?)")]
     Empty,
     /// Less than a quarter is left.
-    #[strum(to_string = "the response has less than a quarter of it")]
+    #[strum(to_string = "the response has less than a quarter of the page's text")]
     Shortened,
-    /// The page was on topic, and the text that replaces all of it is not.
-    #[strum(to_string = "the response has an off-topic text in its place")]
+    /// The text that replaces all of it is off topic or a list, and the page was neither.
+    #[strum(to_string = "the response has another text than the page")]
     Replaced,
     /// Another page of the host that had another text has the same text now.
-    #[strum(to_string = "another page of the host now has the same text")]
+    #[strum(to_string = "the response has the text of another page of the host")]
     Shared,
     /// The page forbids indexing for the first time.
-    #[strum(to_string = "the response forbids indexing")]
+    #[strum(to_string = "the response forbids indexing, for the first time")]
     Noindex,
 }
 

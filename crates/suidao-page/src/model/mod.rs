@@ -28,7 +28,7 @@ pub use forum::{
     ListedActivity, PageKind, PaginationLink, PagingRule, PostRecord, ThreadRecord, TimeContext,
 };
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch, Validators};
-pub use refresh::{Budget, PageChanges, RefreshStep};
+pub use refresh::{AT_ONCE, Budget, PageChanges, RefreshStep};
 pub use renumber::Renumber;
 pub use scores::{
     LinkDecision, LinkScores, PathState, Priority, QueueEntry, QueueId, QueuePolicy, Relevance, TunnelBudget,

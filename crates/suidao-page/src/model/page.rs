@@ -81,7 +81,13 @@ impl Fetched {
     /// before a type that says nothing. `*/*` and types of unknown content count as none.
     pub fn media_type(&self) -> String {
         let stated = self.content_type().unwrap_or_default().to_ascii_lowercase();
-        let types: Vec<&str> = stated.split(',').filter_map(essence).filter(|media| !is_unknown(media)).collect();
+        let mut quoted = false;
+        let is_between = |c: char| {
+            quoted ^= c == '"';
+            c == ',' && !quoted
+        };
+        let types: Vec<&str> =
+            stated.split(is_between).filter_map(essence).filter(|media| !is_unknown(media)).collect();
         let last = types.last().copied().unwrap_or_default();
         let html = types.iter().find(|media| matches!(**media, "text/html" | "application/xhtml+xml"));
         let media = match html {

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::UrlId;
 
+/// Value of a visit that comes before all others.
+pub const AT_ONCE: f32 = f32::MAX;
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Budget {

@@ -6,33 +6,49 @@ use crate::model::address_class::is_local;
 
 /// Whether a canonical URL of `page` counts: `reference` as written, `target` resolved.
 pub(super) fn counts(reference: &str, target: &CrawlUrl, page: &CrawlUrl) -> bool {
-    !is_placeholder(reference) && !is_host_name(reference, page) && (!is_local(target) || is_local(page))
+    let reference = reference.trim();
+    let is_elsewhere = (!is_local(target) || is_local(page)) && (!is_reserved(target) || is_reserved(page));
+    !is_placeholder(reference) && !is_host_name(reference, page) && is_elsewhere
 }
 
-/// Whether a template was not filled in: `{{ page.url }}`, `<%= url %>`, `${url}`, `%%url%%`, `undefined`.
+/// Whether a template was not filled in: `{{ page.url }}`, `<%= url %>`, `$url`, `%URL%`, `[url]`, `__URL__`, `undefined`.
 fn is_placeholder(reference: &str) -> bool {
-    let reference = reference.trim();
-    let last = reference.rsplit('/').next().unwrap_or_default();
-    let is_value =
-        |text: &str| matches!(text.to_ascii_lowercase().as_str(), "undefined" | "null" | "nan" | "[object object]");
     let lower = reference.to_ascii_lowercase();
-    reference.contains(['{', '}', '<', '>', '`'])
-        || ["%7b", "%7d", "%%", "%3c", "$("].iter().any(|mark| lower.contains(mark))
-        || reference.is_empty()
-        || is_value(reference)
-        || is_value(last)
+    let path = lower.split_once("://").map_or(lower.as_str(), |(_, rest)| rest);
+    let is_escape = |after: &str| after.get(..2).is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let is_value = |part: &str| matches!(part, "undefined" | "null" | "nan" | "none" | "(null)" | "[object%20object]");
+    lower.is_empty()
+        || lower.contains(['{', '}', '<', '>', '`'])
+        || lower.starts_with(['$', '@', '['])
+        || ["%7b", "%7d", "%3c", "%3e", "$(", "[["].iter().any(|mark| lower.contains(mark))
+        || lower.split('%').skip(1).any(|after| !is_escape(after))
+        || path
+            .split(['/', '?', '&', '='])
+            .any(|part| is_value(part) || part.len() > 4 && part.starts_with("__") && part.ends_with("__"))
+}
+
+/// Names that no public host has (RFC 2606).
+fn is_reserved(url: &CrawlUrl) -> bool {
+    let host = url.host();
+    let names = [".test", ".example", ".invalid"];
+    let examples = ["example.com", "example.net", "example.org", "yourdomain.com"];
+    names.iter().any(|name| host.ends_with(name))
+        || examples.iter().any(|name| host.strip_suffix(name).is_some_and(|sub| sub.is_empty() || sub.ends_with('.')))
 }
 
 /// Whether a relative reference begins with a host name: `www.a.cn/x` would be a path.
 fn is_host_name(reference: &str, page: &CrawlUrl) -> bool {
-    let reference = reference.trim();
-    let first = reference.split(['/', '?', '#']).next().unwrap_or_default();
-    if first.contains(':') || !first.contains('.') {
+    /// What ends the name of a file and not of a host.
+    const FILES: [&str; 12] =
+        ["html", "htm", "shtml", "xhtml", "php", "asp", "aspx", "jsp", "do", "action", "cgi", "xml"];
+    let first = reference.split(['/', '?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    let last = first.rsplit('.').next().unwrap_or_default();
+    if first.contains(':') || last.len() == first.len() || first.starts_with('.') {
         return false;
     }
-    let first = first.to_ascii_lowercase();
     let same_end = page.host().rsplit('.').zip(first.rsplit('.')).take_while(|(own, other)| own == other).count();
-    first.starts_with("www.") || same_end >= 2
+    let is_name = last.len() >= 2 && last.bytes().all(|byte| byte.is_ascii_alphabetic()) && !FILES.contains(&last);
+    first.starts_with("www.") || same_end >= 2 || is_name && reference.len() > first.len()
 }
 
 #[cfg(test)]
@@ -63,6 +79,22 @@ mod tests {
             ("a.com.cn/x/2.html", false),
             ("m.a.com.cn", false),
             ("www.b.cn", false),
+            ("b.cn/x", false),
+            ("index.php/2020/x", true),
+            ("v1.0/x", true),
+            ("x.html", true),
+            ("%URL%", false),
+            ("[[url]]", false),
+            ("[url]", false),
+            ("$permalink", false),
+            ("@Model.Url", false),
+            ("__URL__", false),
+            ("https://www.a.com.cn/x/null/", false),
+            ("https://www.a.com.cn/x?id=undefined", false),
+            ("https://www.a.com.cn/undefined?x=1", false),
+            ("https://www.a.com.cn/x?q=null-pointer", true),
+            ("https://a.test/x", false),
+            ("https://www.example.com/x", false),
             ("http://localhost:3000/x", false),
             ("http://127.0.0.1/x", false),
             ("http://192.168.1.5/x", false),
@@ -74,6 +106,8 @@ mod tests {
             assert_eq!(counts, expected, "{reference}");
         }
         let inside = CrawlUrl::parse("http://192.168.1.5/y").unwrap();
+        let test = CrawlUrl::parse("http://a.test/y").unwrap();
+        assert!(counts("/x", &test.join("/x").unwrap(), &test));
         assert!(counts("/x", &inside.join("/x").unwrap(), &inside), "a crawl of one's own network");
     }
 }

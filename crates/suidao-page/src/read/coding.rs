@@ -21,8 +21,9 @@ const ZSTD_WINDOW: u32 = 23;
 /// Bytes of the CRC and the length behind a gzip member.
 const GZIP_TRAILER: usize = 8;
 
-/// Bytes in which encoded data has a control character.
+/// Bytes to search for control characters, and bytes in which encoded data has one: a tenth of all bytes are.
 const SAMPLE: usize = 256;
+const ENOUGH: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnpackError {
@@ -45,6 +46,8 @@ enum Coding {
     Deflate,
     Brotli,
     Zstd,
+    /// One that was not requested.
+    Unknown,
 }
 
 /// Decodes a body by `field`, all values of `Content-Encoding` joined by commas.
@@ -64,7 +67,7 @@ pub fn unpack(field: &str, wire: &[u8], limit: usize) -> Result<Option<Unpacked>
     }
     let mut chain = Vec::new();
     for name in field.split(',') {
-        chain.extend(named(name)?);
+        chain.extend(named(name));
     }
     if chain.len() > LONGEST_CHAIN {
         return Err(UnpackError::Broken);
@@ -78,29 +81,31 @@ pub fn unpack(field: &str, wire: &[u8], limit: usize) -> Result<Option<Unpacked>
             body = Some(step);
         }
     }
-    // Compressed once more than named, as by a server behind a cache. Otherwise the bytes would be the page.
-    let packed = body.as_deref().unwrap_or(wire);
-    // One that is too large is left to readers that know the format, as of a sitemap.
-    if is_gzip(packed)
-        && let Ok(step) = members(packed, limit, is_gzip, gzip_member, &mut verified)
-    {
+    // Compressed more often than named, as by a server behind a cache. Otherwise the bytes would be the page.
+    for _ in chain.len()..LONGEST_CHAIN {
+        let packed = body.as_deref().unwrap_or(wire);
+        let mut is_right = true;
+        // A body that is too large is left to readers that know the format, as of a sitemap.
+        let step = is_gzip(packed).then(|| members(packed, limit, is_gzip, gzip_member, &mut is_right).ok());
+        let Some(step) = step.flatten() else { break };
+        verified &= is_right;
         body = Some(step);
     }
     Ok(body.map(|body| Unpacked { body: Bytes::from(body), verified }))
 }
 
 /// The coding of a name, without parameters (`gzip;q=1.0`); none of one that names no coding.
-fn named(name: &str) -> Result<Option<Coding>, UnpackError> {
+fn named(name: &str) -> Option<Coding> {
     let name =
         name.split(';').next().unwrap_or_default().trim_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'');
     let name = name.to_ascii_lowercase();
     match name.strip_prefix("x-").unwrap_or(&name) {
-        "gzip" | "gz" => Ok(Some(Coding::Gzip)),
-        "deflate" | "zlib" => Ok(Some(Coding::Deflate)),
-        "br" | "brotli" => Ok(Some(Coding::Brotli)),
-        "zstd" => Ok(Some(Coding::Zstd)),
-        "compress" | "dcb" | "dcz" => Err(UnpackError::Broken),
-        _ => Ok(None),
+        "gzip" | "gz" => Some(Coding::Gzip),
+        "deflate" | "zlib" => Some(Coding::Deflate),
+        "br" | "brotli" => Some(Coding::Brotli),
+        "zstd" => Some(Coding::Zstd),
+        "compress" | "dcb" | "dcz" => Some(Coding::Unknown),
+        _ => None,
     }
 }
 
@@ -115,7 +120,7 @@ fn undo(coding: Coding, packed: &[u8], limit: usize, verified: &mut bool) -> Res
             Coding::Gzip | Coding::Zstd if is_text(packed) => return Ok(None),
             Coding::Gzip | Coding::Deflate => inflate(packed, limit, verified),
             Coding::Brotli => drain(brotli::Decompressor::new(packed, 4096), limit),
-            Coding::Zstd => Err(UnpackError::Broken),
+            Coding::Zstd | Coding::Unknown => Err(UnpackError::Broken),
         }
     };
     match unpacked {
@@ -124,11 +129,15 @@ fn undo(coding: Coding, packed: &[u8], limit: usize, verified: &mut bool) -> Res
     }
 }
 
-/// Whether a body is text: encoded data has control characters among its first bytes, unless it is very short.
+/// Whether a body is text: encoded data has control characters among its first bytes, unless it is very short, and then
+/// it is not UTF-8.
 fn is_text(body: &[u8]) -> bool {
     let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     let sample = &body[..body.len().min(SAMPLE)];
-    !sample.iter().any(is_control) && (sample.is_ascii() || sample.len() == SAMPLE || sample.starts_with(b"<"))
+    let is_utf8 = std::str::from_utf8(sample).map_or_else(|error| error.error_len().is_none(), |_| true);
+    let is_utf16 = sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff");
+    let is_long = sample.len() >= ENOUGH || sample.trim_ascii_start().starts_with(b"<");
+    is_utf16 || !sample.iter().any(is_control) && (is_utf8 || is_long)
 }
 
 /// Reads to the end, or to one byte beyond the limit.
@@ -167,7 +176,8 @@ fn members(
             }
             Err(UnpackError::TooLarge) => return Err(UnpackError::TooLarge),
             Err(UnpackError::Broken) => {
-                out.truncate(sound);
+                // Garbage behind the body, or half of another member.
+                *verified &= out.len() == sound;
                 break;
             }
         }
@@ -324,7 +334,11 @@ mod tests {
         assert_eq!(unpack("gzip", &raw_deflate(&page), 1 << 20), right(&page));
         assert_eq!(unpack("gzip", &zstd(&page), 1 << 20), right(&page));
         assert_eq!(unpack("brotli", &brotli(&page), 1 << 20), right(&page));
-        assert_eq!(unpack("gzip", &gzip(&gzip(&page)), 1 << 20), right(&page), "twice, named once");
+        assert_eq!(unpack("gzip", &gzip(&gzip(&gzip(&page))), 1 << 20), right(&page), "three times, named once");
+        assert_eq!(unpack("compress", &gzip(&page), 1 << 20), right(&page));
+        let half = [gzip(b"one"), gzip(&page)[..2000].to_vec()].concat();
+        let cut = unpack("gzip", &half, 1 << 20).unwrap().unwrap();
+        assert!(!cut.verified && cut.body.starts_with(b"one<p>"), "half of the second member");
         for field in ["gzip", "zstd", "deflate"] {
             assert_eq!(unpack(field, &brotli(&page), 1 << 20), Err(UnpackError::Broken), "brotli as {field}");
         }
@@ -363,12 +377,17 @@ mod tests {
             ("gzip", b""),
             ("br", b"<html>plain"),
             ("deflate", b"\n<html>plain"),
+            ("compress", b"<html>plain"),
+            ("gzip", "# 机器人规则\nUser-agent: *".as_bytes()),
+            ("gzip", "\u{feff}\n<html>".as_bytes()),
+            ("zstd", b"\xff\xfe<\0h\0"),
+            ("gzip", b"<title>\xb1\xea\xcc\xe2</title>"),
         ] {
             assert_eq!(unpack(field, body, 1 << 20), Ok(None), "{field}");
         }
         // Named twice, applied once.
         assert_eq!(unpack("gzip, gzip", &gzip(b"<html>"), 1 << 20), right(b"<html>"));
-        assert_eq!(unpack("compress", b"<html>plain", 1 << 20), Err(UnpackError::Broken));
+        assert_eq!(unpack("compress", b"\x1f\x9d\x90\x01binary", 1 << 20), Err(UnpackError::Broken));
         for field in ["gzip", "br", "deflate", "zstd"] {
             assert_eq!(unpack(field, b"\x01\x02\xffbinary", 1 << 20), Err(UnpackError::Broken), "{field}");
         }

@@ -132,6 +132,8 @@ pub(super) struct MarkupBuilder {
     pub(super) stack: Vec<OpenElement>,
     /// Ignore everything while the stack is longer than this.
     pub(super) skip: Option<usize>,
+    /// That element is the reading of a ruby.
+    in_reading: bool,
     pub(super) in_title: bool,
     /// Unfolded title.
     title: String,
@@ -175,6 +177,7 @@ impl MarkupBuilder {
             lenient,
             stack: Vec::with_capacity(32),
             skip: None,
+            in_reading: false,
             in_title: false,
             title: String::new(),
             block: None,
@@ -215,6 +218,10 @@ impl MarkupBuilder {
             self.script = Some(String::new());
         }
         let depth = self.stack.len();
+        if self.in_reading && is_block(&tag.name) {
+            // A reading that was never closed.
+            (self.skip, self.in_reading) = (None, false);
+        }
         if self.skip.is_some() {
             return self.push(tag, self.element(), false);
         }
@@ -251,7 +258,9 @@ impl MarkupBuilder {
             local_name!("title") if self.title.trim().is_empty() => self.in_title = true,
             _ => {}
         }
-        if is_skipped(&tag.name) && !self.in_title || !self.lenient && is_fallback(&tag.name) {
+        // The reading of a ruby repeats its text.
+        self.in_reading = matches!(&*tag.name, "rt" | "rp" | "rtc") && self.is_in_ruby();
+        if is_skipped(&tag.name) && !self.in_title || !self.lenient && is_fallback(&tag.name) || self.in_reading {
             self.skip = Some(depth);
             return self.push(tag, self.element(), false);
         }
@@ -296,6 +305,10 @@ impl MarkupBuilder {
         self.stack.push(OpenElement { name: tag.name.clone(), element, block, drawn: false, path });
     }
 
+    fn is_in_ruby(&self) -> bool {
+        self.stack.last().is_some_and(|open| &*open.name == "ruby")
+    }
+
     pub(super) fn inside(&self, name: &LocalName) -> bool {
         self.stack.iter().any(|open| open.name == *name)
     }
@@ -311,7 +324,7 @@ impl MarkupBuilder {
         }
         self.in_title = false;
         if self.skip == Some(depth) {
-            self.skip = None;
+            (self.skip, self.in_reading) = (None, false);
         }
         if self.skip.is_none() {
             self.end_formula(depth);
@@ -339,8 +352,8 @@ impl MarkupBuilder {
             self.title.push_str(head(text, TITLE.saturating_sub(self.title.len())));
         } else if !self.stack.last().is_some_and(|open| open.drawn) && !self.keep_formula(text) {
             // The line breaks between the parts of a ruby are the editor's.
-            let is_between = self.stack.last().is_some_and(|open| &*open.name == "ruby") && text.trim().is_empty();
-            if !is_between {
+            let is_wide = self.markup.document.text.ends_with(|c: char| !c.is_ascii());
+            if !(self.is_in_ruby() && is_wide && text.trim().is_empty()) {
                 self.show(text);
             }
         }

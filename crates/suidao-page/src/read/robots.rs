@@ -3,8 +3,9 @@
 use super::sitemap::time;
 use crate::model::Millis;
 
-/// Maximum number of words after a time that are tried as part of it.
-const MAX_WORDS: usize = 12;
+/// Bytes of a list of directives that are read, and of the longest time.
+const LONGEST: usize = 4 << 10;
+const LONGEST_TIME: usize = 64;
 
 /// Directives for the page, accumulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +25,7 @@ impl<'a> RobotsDirectives<'a> {
 
     /// Reads a `meta` element if it addresses this robot, alone or in a list of names.
     pub(super) fn read_meta(&mut self, names: &str, directives: &str) {
-        let is_ours = |name: &str| name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(self.name);
-        if names.split(is_separator).any(is_ours) {
+        if joined(names).split(|c| !is_of_word(c)).any(|name| self.is_ours(name)) {
             self.read(directives);
         }
     }
@@ -37,90 +37,84 @@ impl<'a> RobotsDirectives<'a> {
     }
 
     /// Reads a list of directives, which may be addressed (`botname: noindex, nofollow`). They should be separated by
-    /// commas; blanks, semicolons and Chinese punctuation count too, since a directive that is overlooked would be
-    /// disobeyed.
+    /// commas; any other sign or blank counts too, since a directive that is overlooked would be disobeyed.
     pub(super) fn read(&mut self, directives: &str) {
         let text = joined(directives);
         let mut ours = true;
         let mut rest = text.as_str();
-        while !rest.is_empty() {
-            let (directive, later) = rest.split_once([',', ';']).unwrap_or((rest, ""));
-            let mut words = directive.trim();
-            let mut next = later;
-            // A robot name may precede a directive with a value of its own.
-            while let Some((name, value)) = words.split_once(':') {
-                // Directives without a comma before the name.
-                let (before, name) = name.trim().rsplit_once(is_separator).unwrap_or(("", name.trim()));
-                self.obey(before, ours);
-                let value = value.trim();
-                match name.to_ascii_lowercase().as_str() {
-                    "unavailable_after" => {
-                        (words, next) = self.expire(value, later, ours);
-                        break;
-                    }
-                    "max-snippet" | "max-image-preview" | "max-video-preview" => {
-                        words = value.split_once(is_separator).map_or("", |(_, rest)| rest);
-                    }
-                    _ => {
-                        ours = name.eq_ignore_ascii_case(self.name) || name == "*";
-                        words = value;
+        loop {
+            rest = rest.trim_start_matches(|c| !is_of_word(c));
+            let end = rest.find(|c| !is_of_word(c)).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            if word.is_empty() {
+                return;
+            }
+            let value = after.trim_start().strip_prefix(':');
+            let word = word.to_ascii_lowercase();
+            rest = value.unwrap_or(after);
+            match word.as_str() {
+                "unavailable_after" => {
+                    let (time, later) = first_time(rest);
+                    rest = later;
+                    if ours {
+                        self.expires = self.expires.into_iter().chain(time).min();
                     }
                 }
+                "max-snippet" | "max-image-preview" | "max-video-preview" if value.is_some() => {
+                    rest = rest.trim_start().trim_start_matches(is_of_word);
+                }
+                "none" | "all" | "index" | "follow" | "noindex" | "nofollow" => self.obey(&word, ours),
+                // A robot's name precedes directives for it.
+                _ if value.is_some() => ours = self.is_ours(&word) || word == "*",
+                _ => word.split(['-', '_']).for_each(|part| self.obey(part, ours)),
             }
-            self.obey(words, ours);
-            rest = next;
         }
     }
 
-    /// Directives without a value.
-    fn obey(&mut self, words: &str, ours: bool) {
-        for word in words.split(is_separator).filter(|_| ours) {
-            let none = word.eq_ignore_ascii_case("none");
-            self.noindex |= none || word.eq_ignore_ascii_case("noindex");
-            self.nofollow |= none || word.eq_ignore_ascii_case("nofollow");
-        }
+    fn is_ours(&self, name: &str) -> bool {
+        name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(self.name)
     }
 
-    /// Reads a time, which may contain a comma and continue in `later`. Returns what follows it in `value`, and the
-    /// directives after that. Ignores an invalid time.
-    fn expire<'t>(&mut self, value: &'t str, later: &'t str, ours: bool) -> (&'t str, &'t str) {
-        let (more, following) = later.split_once([',', ';']).unwrap_or((later, ""));
-        let (time, words, rest) = match first_time(value) {
-            Some((time, words)) => (Some(time), words, later),
-            None => match first_time(&format!("{value},{more}")) {
-                Some((time, words)) => (Some(time), &more[more.len() - words.len()..], following),
-                None => (None, value, later),
-            },
-        };
-        if ours {
-            self.expires = self.expires.into_iter().chain(time).min();
-        }
-        (words, rest)
+    fn obey(&mut self, directive: &str, ours: bool) {
+        self.noindex |= ours && matches!(directive, "none" | "noindex");
+        self.nofollow |= ours && matches!(directive, "none" | "nofollow");
     }
 }
 
-/// The time that a text begins with, up to a blank, and what follows it.
-fn first_time(text: &str) -> Option<(Millis, &str)> {
-    let blanks = text.match_indices(char::is_whitespace).map(|(at, _)| at);
-    let mut ends: Vec<usize> = blanks.chain([text.len()]).collect();
+/// The time that a text begins with, and what follows it. The time may contain blanks and a comma, so the longest text
+/// that is one counts. Without a time all follows.
+fn first_time(text: &str) -> (Option<Millis>, &str) {
+    let start = text.trim_start_matches([' ', '"', '\'', '“', '=']);
+    let head = &start[..start.floor_char_boundary(LONGEST_TIME)];
+    let inner = head.char_indices().filter(|(_, c)| matches!(c, ' ' | ',' | ';' | '"' | '\'' | '”')).map(|(at, _)| at);
+    let mut ends: Vec<usize> = inner.chain([head.len()]).collect();
     ends.reverse();
-    ends.truncate(MAX_WORDS);
-    ends.into_iter().find_map(|end| Some((time::read(&text[..end])?, text[end..].trim())))
+    let read = |end: &usize| Some((time::read(&head[..*end])?, *end));
+    match ends.iter().find_map(read) {
+        Some((time, end)) => (Some(time), &start[end..]),
+        None => (None, text),
+    }
 }
 
-fn is_separator(c: char) -> bool {
-    c.is_whitespace() || matches!(c, ',' | ';' | '|' | '+' | '/' | '，' | '、' | '；')
+/// Letters of directives and names; everything else separates.
+fn is_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*')
 }
 
-/// With ASCII punctuation, and `no-index` or `no index` as `noindex`.
+/// With ASCII punctuation and single blanks, `no-index` or `no index` as `noindex`, and at most [`LONGEST`] bytes.
 fn joined(directives: &str) -> String {
-    let plain = |c: char| match c {
-        '，' | '、' | '|' => ',',
-        '；' => ';',
-        '：' => ':',
-        c => c,
-    };
-    let text: String = directives.chars().map(plain).collect();
+    let directives = &directives[..directives.floor_char_boundary(LONGEST)];
+    let mut text = String::with_capacity(directives.len());
+    for c in directives.chars() {
+        match c {
+            '\u{200b}' | '\u{feff}' => {}
+            '\u{2010}'..='\u{2015}' => text.push('-'),
+            '、' | '。' | '·' => text.push(','),
+            '\u{ff01}'..='\u{ff5e}' => text.extend(char::from_u32(u32::from(c) - 0xfee0)),
+            c if c.is_whitespace() && text.ends_with(' ') => {}
+            c => text.push(if c.is_whitespace() { ' ' } else { c }),
+        }
+    }
     let lower = text.to_ascii_lowercase();
     let is_apart = |at: usize| {
         let after = &lower[at + 1..];
@@ -169,6 +163,26 @@ mod tests {
             "max-snippet:20 noindex nofollow",
             "unavailable_after: 25 Jun 2010 15:00:00 PST noindex nofollow",
             "＊：x, suidao：noindex，nofollow",
+            "noindex:nofollow",
+            "noindex: true, nofollow: true",
+            "noindex.nofollow",
+            "noindex&nofollow",
+            "noindex/nofollow",
+            "noindex+nofollow",
+            "noindex。nofollow",
+            "noindex｜nofollow",
+            "noindex-nofollow",
+            "noindex_nofollow",
+            "no  index no\u{a0}follow",
+            "no\u{2011}index, nofollow",
+            "\"noindex\",\"nofollow\"",
+            "[noindex][nofollow]",
+            "noindex=1 nofollow=1",
+            "ＮＯＩＮＤＥＸ，ＮＯＦＯＬＬＯＷ",
+            "no\u{200b}index nofollow!",
+            "robots: noindex nofollow",
+            "unavailable_after: Friday, 05-Mar-27 12:00:00 GMT noindex nofollow ",
+            "unavailable_after: Friday, 05-Mar-27 12:00:00 GMT é noindex é nofollow é ",
         ] {
             assert_eq!(read(text), (true, true), "{text:?}");
         }
@@ -208,7 +222,20 @@ mod tests {
         assert_eq!(end("Unavailable_After: 05 Mar 2021 12:00:00 +0000"), (Some(noon), false));
         assert_eq!(end("suidao: unavailable_after: 2021-03-05"), (Some(1_614_902_400), false));
         assert_eq!(end("otherbot: unavailable_after: 2021-03-05"), (None, false));
+        assert_eq!(end("unavailable_after 2021-03-05"), (Some(1_614_902_400), false));
+        assert_eq!(end("unavailable_after: \"2021-03-05\", noindex"), (Some(1_614_902_400), true));
+        assert_eq!(end("unavailable_after: 2021/03/05"), (Some(1_614_902_400), false));
+        assert_eq!(end(&format!("unavailable_after: 2021-03-05 {}", "x ".repeat(40))), (Some(1_614_902_400), false));
         assert_eq!(end("unavailable_after: soon, noindex"), (None, true));
         assert_eq!(end("unavailable_after: 2022-01-01, unavailable_after: 2021-03-05"), (Some(1_614_902_400), false));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_directives_panic(text in "(noindex|no|index|unavailable_after|suidao|[:;, é，。\u{200b}\"=*-]|2021-03-05|GMT){0,20}") {
+            let mut robots = RobotsDirectives::named("Suidao");
+            robots.read(&text);
+            robots.read_meta(&text, &text);
+        }
     }
 }

@@ -479,6 +479,7 @@ fn media_types_are_read_as_browsers_do() {
         &["text/html: charset=utf-8"],
         &["text/html charset=utf-8"],
         &["TEXT/HTML;"],
+        &["text/html; x=\"a, image/png\""],
         &["text/html", "text/plain"],
         &["text/plain", "text/html"],
         &["text/html", "application/octet-stream"],
@@ -517,6 +518,9 @@ fn readings_of_a_ruby_are_dropped() {
         ("<ruby><rb>短</rb>\n <rt>たん</rt>\n <rb>槍</rb>\n <rt>そう</rt></ruby>を持った", "短槍を持った"),
         ("<ruby>北<rp>（</rp><rt>ベイ</rt>京<rt>ジン</rt><rtc>Beijing</rtc></ruby>", "北京"),
         ("<a href=/x><ruby>山<rt>やま</rt></ruby></a>の麓", "山の麓"),
+        ("<ruby>hello<rt>x</rt> <rb>world</rb></ruby>", "hello world"),
+        ("漢字<rt>かんじ", "漢字かんじ"),
+        ("<ruby>漢<rt>かん<p>次の段落です</p>", "漢\n次の段落です"),
     ] {
         assert_eq!(html(&format!("<p>{body}")).text, expected, "{body}");
     }

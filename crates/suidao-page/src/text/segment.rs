@@ -139,8 +139,8 @@ pub struct WordPart {
     pub length: usize,
 }
 
-/// Passes every dictionary word in the Chinese parts of folded text, even inside other words, every Chinese character,
-/// kana and Hangul syllable, and the words of other scripts, by position, the shorter first. Unlike [`cut`] it ignores
+/// Passes every dictionary word in the Chinese parts of folded text, even inside other words, every Chinese character
+/// and character of other scripts without spaces, and the words of the rest, by position, the shorter first. Unlike [`cut`] it ignores
 /// context: a piece of text gives the same words wherever it occurs. White space between Chinese characters does not
 /// end a word, so the range of a word may contain some.
 pub fn cut_all(text: &str, mut each: impl FnMut(WordPart)) {
@@ -181,24 +181,26 @@ pub fn cut_all(text: &str, mut each: impl FnMut(WordPart)) {
     pass_han(&mut spaced, &mut place, &mut each);
 }
 
-/// Splits a word into its kana and Hangul syllables and the parts of other scripts.
+/// Splits a word into the characters of scripts without spaces and the parts of other scripts, with their signs (`c++`).
 fn syllables(text: &str, word: Range<usize>) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     let mut in_word = false;
     for (at, c) in text[word.clone()].char_indices() {
         let range = word.start + at..word.start + at + c.len_utf8();
-        let is_syllable = matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{ac00}'..='\u{d7a3}');
+        let is_syllable = is_unspaced(c);
         match parts.last_mut().filter(|_| in_word && !is_syllable) {
             Some(last) => last.end = range.end,
             None => parts.push(range),
         }
         in_word = !is_syllable;
     }
-    // The sign of `c++` and `c#`.
-    if let Some(last) = parts.last_mut() {
-        last.end = word.end;
-    }
     parts
+}
+
+/// Characters of scripts in which words are not or not always separated: Thai, Lao, Burmese, Khmer, kana, Hangul.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
+        || matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 /// Passes the words of folded text with each Chinese character as a word: fast, and enough to compare whole texts.

@@ -496,7 +496,7 @@ fn visit(event: &Event, id: Option<UrlId>, new_links: usize) -> Option<Visit> {
 
 /// Why the page stays as it was, since a visit at this time.
 fn kept(at: &str, found: &str) -> String {
-    format!("kept as it was, although since {at}: {found} (until refresh.grace is over)")
+    format!("kept as it was since {at}, until refresh.grace is over: {found}")
 }
 
 fn followed(link: &Link) -> Option<QueueEntry> {

@@ -12,8 +12,8 @@ use crate::crawl::ticket::{FetchKind, Ticket};
 use crate::crawl::traps::title;
 use crate::trap::soft_404;
 use suidao_page::model::{
-    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, MissingPageResponse, RefreshStep,
-    Relevance, RobotsRules, Sketch, SkipReason, TrapStep, UrlId, UrlOrigin,
+    AT_ONCE, CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, MissingPageResponse,
+    RefreshStep, Relevance, RobotsRules, Sketch, SkipReason, TrapStep, UrlId, UrlOrigin,
 };
 
 /// RFC 9309, 2.3.1.2: a crawler should follow at least five redirects of a robots.txt.
@@ -72,6 +72,14 @@ pub fn settled(draft: &mut Draft, ticket: Ticket, outcome: FetchOutcome, meta: R
         FetchOutcome::Sitemap(content, validators) => sitemaps::read(draft, id, *content, validators),
         FetchOutcome::Unchanged if is_source => sitemaps::unchanged(draft, id),
         FetchOutcome::Unchanged => unchanged(draft, id),
+        FetchOutcome::Redirect { to, .. } if is_source && meta.new_cookies && draft.find(&to) == Some(id) => {
+            let failure = Failure { kind: FailureKind::RedirectLoop, retry_after: None };
+            let may_be_tried = draft.state.urls.get(id).tries() < draft.settings.limits.retries.min(15);
+            draft.push(match may_be_tried {
+                true => Event::FetchRetried { id, failure },
+                false => Event::FetchFailed { id, failure },
+            });
+        }
         FetchOutcome::Redirect { to, .. } if is_source => sitemaps::moved(draft, id, &to),
         FetchOutcome::Redirect { to, permanent } => redirected(draft, id, &to, permanent, meta.new_cookies),
         FetchOutcome::Failed(failure) => failed(draft, id, failure),
@@ -95,10 +103,13 @@ fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool, new_
     // If a server redirects a URL without a session to the same with one, the latter is requested.
     let plain = state.without_session(to).filter(|plain| *plain != own);
     let to = draft.preferred(plain.as_ref().unwrap_or(to));
-    if let Some(target) = draft.find(&to)
-        && is_bounce(state, id, target, new_cookies)
-    {
+    let known = draft.find(&to).filter(|target| (target.0 as usize) < state.urls.len());
+    if let Some(target) = known.filter(|target| is_bounce(state, id, *target, new_cookies)) {
         return bounced(draft, id, target);
+    }
+    if known.is_some_and(|target| is_occupied(state, id, target, new_cookies)) {
+        let failure = Failure { kind: FailureKind::RedirectLoop, retry_after: None };
+        return draft.push(Event::FetchRetried { id, failure });
     }
     if state.tracked(id).is_none() && draft.find(&to).is_some_and(|to| is_circle(state, id, to)) {
         return failed(draft, id, Failure { kind: FailureKind::RedirectLoop, retry_after: None });
@@ -126,30 +137,41 @@ fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool, new_
 }
 
 /// Whether the target of a redirect was requested before and is worth another request: it redirected then, and is sent
-/// other cookies now. A due page that was sent to a login or a counter goes there again in each round.
+/// other cookies now. A due page that was sent to a login or a counter before goes there again in each round.
 fn is_bounce(state: &State, id: UrlId, target: UrlId, new_cookies: bool) -> bool {
     let redirected = target == id || state.urls.get(target).state == LinkState::Redirected;
-    let leads_back = |from: UrlId, to: UrlId| {
-        let next = |at: &UrlId| state.canonicals.moved_to(*at);
-        std::iter::successors(next(&from), next).take(usize::from(state.settings.limits.redirects)).any(|at| at == to)
-    };
     let is_allowed = state.urls.get(id).redirects() < state.settings.limits.redirects.min(15);
-    let to_page = state.is_page(target) && leads_back(target, id);
-    let of_page = state.tracked(id).is_some() && leads_back(target, id);
+    let to_page = state.is_page(target) && leads_to(state, target, id);
+    let of_page = state.tracked(id).is_some() && leads_to(state, target, id);
     is_allowed && (new_cookies && (redirected || to_page) || redirected && of_page)
 }
 
-/// Requests the target of a redirect again: a URL of the queue in its old place; of a due page, and a page, at once.
+/// Whether the redirects of a URL have led to another.
+fn leads_to(state: &State, from: UrlId, to: UrlId) -> bool {
+    let next = |at: &UrlId| state.canonicals.moved_to(*at);
+    std::iter::successors(next(&from), next).take(usize::from(state.settings.limits.redirects)).any(|at| at == to)
+}
+
+/// Requests the target of a redirect again: a page at once, another URL in the old place of the first.
 fn bounced(draft: &mut Draft, id: UrlId, target: UrlId) {
     let state = draft.state;
-    let at_once = state.is_due(id) || state.is_page(target);
     let follow = LinkDecision::Follow(ahead(state.urls.get(id).entry()));
-    let link = (!at_once).then(|| Link::without_page(target, Relevance::ZERO, follow));
+    let link = Some(Link::without_page(target, Relevance::ZERO, follow));
     draft.push(Event::Redirected { id, link, permanent: false });
-    if at_once {
-        let due = vec![(target, f32::MAX)];
+    if target != id && state.tracked(id).is_some_and(|known| !known.retired) {
+        draft.perhaps_gone(id, None);
+    }
+    if state.is_page(target) {
+        let due = vec![(target, AT_ONCE)];
         draft.push(Event::Refresh(Box::new(RefreshStep { due, ..RefreshStep::default() })));
     }
+}
+
+/// Whether another URL was sent to the target by cookies too, and has not come back yet: then this one waits.
+fn is_occupied(state: &State, id: UrlId, target: UrlId, new_cookies: bool) -> bool {
+    let known = state.urls.get(target);
+    let waits = matches!(known.state, LinkState::Queued | LinkState::InFlight) && known.redirects() > 0;
+    new_cookies && waits && target != id && state.urls.get(id).tries() < state.settings.limits.retries.min(15)
 }
 
 /// Whether a redirect leads back to where it began. A rewritten spelling may be redirected back.

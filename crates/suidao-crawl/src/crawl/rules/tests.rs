@@ -523,6 +523,18 @@ fn blanks_and_colons_of_word_processors_are_read() {
         let robot = Robot::new("suidao", text.as_bytes());
         assert!(!robot.allowed("/x") && robot.allowed("/y"), "{text:?}");
     }
+    for text in [
+        &b"User-agent\xa3\xba*\nDisallow\xa3\xba/x\n"[..],
+        b"\xa1\xa1User-agent:\xa1\xa1*\n\xa1\xa1Disallow\xa3\xba\xa1\xa1/x\n",
+        b"User-agent\xa0*\nDisallow\xa0/x\n",
+        "User-agent﹕*\nDisallow∶/x\n".as_bytes(),
+        "User‑agent: *\nＤisallow: ／x\n".as_bytes(),
+        "User-agent: ﹡\nDisallow: /x ＃ 注释\n".as_bytes(),
+        "\u{200e}User-agent: *\n\u{2009}Disallow:\u{2009}/x\n".as_bytes(),
+    ] {
+        let robot = Robot::new("suidao", text);
+        assert!(!robot.allowed("/x") && robot.allowed("/y"), "{}", String::from_utf8_lossy(text));
+    }
     let latin = Robot::new("suidao", b"User-agent:\xa0*\nDisallow:\xa0/x\n");
     assert!(!latin.allowed("/x") && latin.allowed("/y"));
     // Not at the ends they belong to the path: 、 ends with the byte 81, 蠠 with A0.

@@ -8,10 +8,10 @@ use crate::crawl::politeness::millis;
 use crate::crawl::refresh::{ActiveRound, PlannedVisit, Refreshing, SOURCES_WAIT, due_entry};
 use crate::revisit::history::{DAY, Tracked, days};
 use crate::revisit::plan::{MAX_AT_ONCE, at_once};
-use crate::revisit::text_loss::{RevisitedPage, text_loss};
+use crate::revisit::text_loss::{Replacement, RevisitedPage, text_loss};
 use crate::revisit::{Choice, VisitValue, plan};
 use suidao_page::model::{
-    Budget, CrawlUrl, LinkState, Millis, Page, Priority, RefreshStep, TextLoss, UrlId, Validators,
+    AT_ONCE, Budget, CrawlUrl, LinkState, Millis, Page, Priority, RefreshStep, TextLoss, UrlId, Validators,
 };
 
 /// Milliseconds; longer than any round that finishes.
@@ -66,7 +66,7 @@ impl State {
 
     /// Makes sources due, before all pages.
     pub(super) fn make_sources_due(&mut self, sources: &[UrlId]) {
-        let due: Vec<(UrlId, f32)> = sources.iter().map(|id| (*id, f32::MAX)).collect();
+        let due: Vec<(UrlId, f32)> = sources.iter().map(|id| (*id, AT_ONCE)).collect();
         self.make_pages_due(&due);
     }
 
@@ -169,17 +169,11 @@ impl State {
         if known.text_lost.is_some_and(|since| days(now.since(since)) >= refreshing.settings().grace) {
             return None;
         }
-        let host = self.urls.get(id).host();
-        let found = RevisitedPage {
-            sketch: page.sketch,
-            on_topic,
-            listing: page.listing,
-            noindex: page.noindex,
-            shared: refreshing
-                .new_texts
-                .get(&(host, page.sketch.digest))
-                .is_some_and(|before| *before != known.sketch.digest),
-        };
+        let replacement = Replacement { before: known.sketch, now: page.sketch };
+        let others = refreshing.new_texts.get(&self.urls.get(id).host());
+        let shared = others.into_iter().flatten().any(|other| replacement.is_shared_by(*other));
+        let found =
+            RevisitedPage { sketch: page.sketch, on_topic, listing: page.listing, noindex: page.noindex, shared };
         text_loss(known, found)
     }
 

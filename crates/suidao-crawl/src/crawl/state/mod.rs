@@ -147,7 +147,9 @@ impl State {
             Event::Unchanged { id, .. } => {
                 self.counts.progress.visits += 1;
                 self.leave(*id, LinkState::Fetched, None, time);
-                self.urls.get_mut(*id).forget_tries();
+                let known = self.urls.get_mut(*id);
+                known.forget_tries();
+                known.set_redirects(0);
                 self.hosts.get_mut(self.urls.get(*id).host()).missing = 0;
             }
             Event::SitemapRead { id, links, .. } => {
@@ -197,6 +199,7 @@ impl State {
         self.leave(page.id, LinkState::Fetched, None, time);
         let known = self.urls.get_mut(page.id);
         known.forget_tries();
+        known.set_redirects(0);
         let was_page = std::mem::take(&mut known.was_page);
         let host = self.hosts.get_mut(self.urls.get(page.id).host());
         host.missing = 0;
@@ -246,8 +249,8 @@ impl State {
         let redirects = self.urls.get(id).redirects() + 1;
         self.leave(id, LinkState::Redirected, None, time);
         if let Some(link) = link {
-            // A cookie bounce: the target is requested again.
-            if self.urls.get(link.to).state == LinkState::Redirected {
+            // A cookie bounce: the target is requested again. A due page is queued by `observe_refresh`.
+            if self.urls.get(link.to).state == LinkState::Redirected && !self.is_due(link.to) {
                 self.set_state(link.to, LinkState::Dropped);
             }
             let target = self.urls.get_mut(link.to);

@@ -1,10 +1,11 @@
 //! What the results of revisits, sitemaps and feeds change in the state.
 
-use crate::revisit::history::days;
+use crate::revisit::history::{days, is_other_text};
+use crate::revisit::text_loss::Replacement;
 use suidao_page::model::{Event, LinkState, Millis, UrlId, Validators};
 
 use super::State;
-use crate::crawl::refresh::Refreshing;
+use crate::crawl::refresh::{NEW_TEXTS, Refreshing};
 
 impl State {
     /// Updates the refresh after the state has changed.
@@ -25,11 +26,11 @@ impl State {
                 {
                     refreshing.unreliable_validators.insert(host);
                 }
-                if let Some(known) = refreshing.histories.get(page.id).map(|known| known.sketch.digest)
-                    && known != page.sketch.digest
-                    && page.sketch.chars > 0
+                if let Some(before) = refreshing.histories.get(page.id).map(|known| known.sketch)
+                    && is_other_text(before, page.sketch)
                 {
-                    refreshing.new_texts.entry((host, page.sketch.digest)).or_insert(known);
+                    let texts = refreshing.new_texts.entry(host).or_default();
+                    texts.extend((texts.len() < NEW_TEXTS).then_some(Replacement { before, now: page.sketch }));
                 }
                 self.observe_visit(page.id, event, at);
                 self.is_done(page.id);
@@ -135,11 +136,9 @@ impl State {
         let Some(refreshing) = &mut self.refreshing else { return };
         refreshing.new_links.remove(&id);
         let was_due = refreshing.due.remove(&id).is_some();
-        // The way to a page is not one.
-        let is_way = refreshing.histories.get(id).is_none() && !refreshing.signals.is_source(id);
         // A page that could not be fetched remains a page.
         let state = self.urls.get(id).state;
-        if was_due && !is_way && matches!(state, LinkState::Failed | LinkState::Excluded | LinkState::Redirected) {
+        if was_due && matches!(state, LinkState::Failed | LinkState::Excluded | LinkState::Redirected) {
             self.set_state(id, LinkState::Fetched);
         }
     }

@@ -13,7 +13,8 @@ const MAIL: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 pub(in crate::read) fn read(text: &str) -> Option<Millis> {
     let text = text.trim();
     let mail = |text: &str| MAIL.parse_timestamp(text).ok().map(|time| time.as_millisecond());
-    let millis = w3c(text).or_else(|| mail(text)).or_else(|| mail(&rfc_850(text)?))?;
+    let slashes = || (text.len() <= 32).then(|| text.replace('/', "-"));
+    let millis = w3c(text).or_else(|| mail(text)).or_else(|| mail(&rfc_850(text)?)).or_else(|| w3c(&slashes()?))?;
     u64::try_from(millis).ok().map(Millis)
 }
 
