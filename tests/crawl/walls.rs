@@ -63,7 +63,8 @@ fn article(number: usize) -> String {
         "社区办起周末足球赛，四十支球队分成八组，夺得冠军的是一群送信的人，球迷都是邻居。",
         "转会窗口关闭前一小时，两支联赛球队互换前锋，主教练们都说这对比赛节奏有好处。",
     ];
-    let story = STORIES[number % STORIES.len()].repeat(3);
+    let story =
+        STORIES[number % STORIES.len()].repeat(6) + "足球比赛里，球队和球迷在联赛决赛中为冠军欢呼，主教练和前锋也在。";
     format!(
         "<html><head><title>球讯{number}</title></head><body><article><h1>球讯{number}</h1><p>{story}</p></article></body></html>"
     )
