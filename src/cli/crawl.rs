@@ -209,6 +209,6 @@ impl Display for RunSummary<'_, TopicCrawl> {
             Some(stop) => stop.advice(),
         };
         write!(out, "{why}\n{}. {}\n{}", self.harvest(), self.speed(), self.hosts())?;
-        write!(out, "{}{}{}{}", self.waits(), self.unreached(), self.losses(), self.place())
+        write!(out, "{}{}{}{}", self.waits(), self.losses(), self.unreached(), self.place())
     }
 }

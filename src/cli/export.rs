@@ -354,6 +354,16 @@ fn shard_size(text: &str) -> Result<u64, String> {
     (size >= 64 << 10).then_some(size).ok_or_else(|| "too small; write 64KiB or more, such as 500MB".to_owned())
 }
 
+/// Runs something of unknown length with a spinner; with -q it is hidden.
+pub fn with_spinner<T>(what: &'static str, verbosity: Verbosity, run: impl FnOnce() -> T) -> T {
+    let spinner = if verbosity.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    spinner.set_message(what);
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    let done = run();
+    spinner.finish_and_clear();
+    done
+}
+
 /// Runs something with a progress bar over a number of pages; with -q it is hidden.
 pub fn with_progress<T>(pages: u64, verbosity: Verbosity, run: impl FnOnce(&ProgressBar) -> T) -> T {
     let bar = if verbosity.quiet { ProgressBar::hidden() } else { ProgressBar::new(pages) };

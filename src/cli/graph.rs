@@ -9,7 +9,7 @@ use suidao::link_graph::{GraphFacts, dot, gather, page};
 use suidao::model::number;
 use suidao::store::directory::write_whole;
 
-use super::export::with_progress;
+use super::export::{with_progress, with_spinner};
 use super::report::language;
 use super::source::CrawlSourceArgs;
 use super::{Exit, Verbosity, inputs};
@@ -39,7 +39,7 @@ pub fn run(args: &GraphArgs, verbosity: Verbosity) -> Result<Exit> {
         bail!("{}: the name must end in .html (a page) or .dot (for Graphviz)", path.display());
     }
     let source = args.source.open()?;
-    let (store, catalogue) = inputs::crawl(source.path())?;
+    let (store, catalogue) = with_spinner("reading the log", verbosity, || inputs::crawl(source.path()))?;
     let pages = catalogue.entries.len() as u64;
     let facts = with_progress(pages, verbosity, |bar| gather(&store, &catalogue, &|| bar.inc(1)))?;
     if args.json {

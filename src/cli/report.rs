@@ -10,7 +10,7 @@ use suidao::report::{gather, page};
 use suidao::store::directory::{write_own, write_whole};
 use suidao::store::{CrawlDirectory, plain_file};
 
-use super::export::with_progress;
+use super::export::{with_progress, with_spinner};
 use super::source::CrawlSourceArgs;
 use super::{Exit, Verbosity, inputs};
 
@@ -31,7 +31,7 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
     let source = args.source.open()?;
     let directory = source.directory();
-    let (store, catalogue) = inputs::crawl(source.path())?;
+    let (store, catalogue) = with_spinner("reading the log", verbosity, || inputs::crawl(source.path()))?;
     let summary = summary(&directory)?;
     let pages = catalogue.entries.len() as u64;
     let facts = with_progress(pages, verbosity, |bar| gather(&store, &catalogue, summary.as_ref(), &|| bar.inc(1)))?;

@@ -40,7 +40,7 @@ pub struct RescoreArgs {
 
 pub fn run(args: &RescoreArgs, verbosity: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
-    Meta::read(&directory)?;
+    let meta = Meta::read(&directory)?;
     let sets: Vec<String> = args.page_threshold.iter().map(|value| format!("crawl.page_threshold={value}")).collect();
     let stored = directory.config_toml();
     let config = match stored.exists() {
@@ -54,6 +54,22 @@ pub fn run(args: &RescoreArgs, verbosity: Verbosity) -> Result<Exit> {
         bail!("{}: contains no fetched page; run the crawl again", args.directory.display());
     }
     let job = Job::new(topic, Vec::new(), config, directory);
+    // A later version of the program may read pages otherwise, and a repair may have cut off newer scores.
+    let is_whole = meta.rescoring.is_some() || !job.directory.root().join("damaged-1").exists();
+    let is_current = (&meta.lexicon, meta.version.as_str()) == (&job.topic.digest(), env!("CARGO_PKG_VERSION"));
+    if is_whole && is_current && meta.page_threshold == live::crawl_settings(&job.config, &job.topic).page_threshold {
+        if args.json {
+            outln!("{}", json!({ "unchanged": true, "page_threshold": meta.page_threshold }));
+        } else {
+            infoln!(
+                verbosity,
+                "Nothing to do: the pages have the scores of {} and page threshold {:.3} already.",
+                job.topic.lexicon().name,
+                meta.page_threshold.get()
+            );
+        }
+        return Ok(Exit::Done);
+    }
     let done = with_progress(pages, verbosity, |bar| live::rescore(&job, |pages| bar.set_position(pages)))?;
     update_summary(&job, &done)?;
     if args.json {

@@ -146,19 +146,22 @@ impl<'a, D> RunSummary<'a, D> {
         let more = unreached.all - named.len() as u64;
         let more = if more > 0 { format!(", and {} more", thousands(more)) } else { String::new() };
         format!(
-            "{} failing at the last attempt: {}{more}.\n",
+            "Unreached at the last attempt: {}: {}{more}.\n",
             count(unreached.all as usize, "host", "hosts"),
             causes.join(", ")
         )
     }
 
-    /// Failed URLs by kind, skipped ones by reason, the most frequent first, and the results of the trap rules: a line
-    /// each, if not empty.
+    /// Failed URLs by kind, skipped ones by reason, the most frequent first, duplicates, and the results of the trap
+    /// rules: a line each, if not empty.
     pub fn losses(&self) -> String {
         let CrawlReport { failures, skipped_by_reason, traps, .. } = self.report;
+        let duplicates = match traps.near_duplicates {
+            0 => String::new(),
+            some => count(some as usize, "page", "pages"),
+        };
         let reason = |reason: &SkipReason| json!(reason).as_str().unwrap_or_default().to_owned();
         let traps: Vec<String> = [
-            (traps.near_duplicates, "duplicate page", "duplicate pages"),
             (traps.soft_404, "soft 404", "soft 404s"),
             (traps.session_parameters, "session parameter", "session parameters"),
             (traps.mirrors, "mirror host", "mirror hosts"),
@@ -171,6 +174,7 @@ impl<'a, D> RunSummary<'a, D> {
         let line = |what: &str, list: String| if list.is_empty() { list } else { format!("{what}: {list}.\n") };
         line("Failed", most_first(failures, String::clone))
             + &line("Skipped", most_first(skipped_by_reason, reason))
+            + &line("Duplicates", duplicates)
             + &line("Traps", traps.join(", "))
     }
 

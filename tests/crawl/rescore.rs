@@ -89,6 +89,8 @@ fn all_views_and_the_resumed_crawl_follow() {
     // By a threshold that nothing reaches, and back.
     verb(&["rescore"], &dir, &["--page-threshold", "1"]).expect(0);
     assert_eq!((relevant(&dir, &file).len(), harvest(&dir)), (0, 0));
+    let again = verb(&["rescore"], &dir, &["--page-threshold", "1"]).expect(0);
+    assert!(again.err.contains("Nothing to do"), "{}", again.err);
     verb(&["rescore"], &dir, &["--page-threshold", "1.5"]).expect(2);
     verb(&["rescore"], &stage.path("none"), &[]).expect(2);
 }

@@ -10,6 +10,7 @@ use suidao::store::directory::write_whole;
 use suidao::topic::{Sample, learn_from_labels};
 
 use super::{lists, samples};
+use crate::cli::export::with_spinner;
 use crate::cli::{Verbosity, inputs};
 
 /// Maximum number of changes printed in each direction.
@@ -39,7 +40,7 @@ pub fn run(args: &LearnArgs, verbosity: Verbosity) -> Result<()> {
         let url = sample.url.as_ref().map(CrawlUrl::as_str);
         labels.get(sample.source.as_str()).or_else(|| labels.get(url?)).copied()
     };
-    let found = samples::from_path(&args.pages)?;
+    let found = with_spinner("reading the pages", verbosity, || samples::from_path(&args.pages))?;
     let all = found.len();
     let labelled: Vec<(Sample, bool)> =
         found.into_iter().filter_map(|sample| label(&sample).map(|label| (sample, label))).collect();
@@ -50,7 +51,8 @@ pub fn run(args: &LearnArgs, verbosity: Verbosity) -> Result<()> {
         args.pages.display(),
         labels.len()
     );
-    let learnt = learn_from_labels(&lexicon, &labelled).with_context(|| name.to_string())?;
+    let learnt = with_spinner("learning", verbosity, || learn_from_labels(&lexicon, &labelled));
+    let learnt = learnt.with_context(|| name.to_string())?;
     let output = args.output.as_ref().unwrap_or(&args.lexicon);
     write_whole(output, |out| Ok(out.write_all(learnt.lexicon.to_toml().as_bytes())?))?;
     if !verbosity.quiet {

@@ -2,13 +2,24 @@
 
 use std::ops::Range;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jieba_rs::Jieba;
 
 use super::stop::is_stop;
 
 /// jieba with its own dictionary; loading takes 0.4 s and 32 MB, so it is lazy.
-static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
+static JIEBA: LazyLock<Jieba> = LazyLock::new(|| {
+    IS_LOADED.store(true, Ordering::Relaxed);
+    Jieba::new()
+});
+
+static IS_LOADED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the dictionary is loaded: the first Chinese text does that.
+pub fn is_loaded() -> bool {
+    IS_LOADED.load(Ordering::Relaxed)
+}
 
 /// jieba's hidden Markov model for new words: on, because names missing in dictionaries are good terms.
 const HMM: bool = true;

@@ -76,13 +76,14 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
     let now = progress.pages.saturating_sub(tally.before.pages);
     let waiting = [thousands(hosts.waiting).into(), thousands(hosts.ready).into()];
     let figures = [
+        (text("relevant-pages", 0), thousands(progress.relevant), text("pages-fetched-n", progress.pages)),
         (text("pages-per-second", 0), format!("{:.1}", now as f64 / seconds.max(1.0)), text("in-this-run", now)),
         (text("urls-queued", 0), thousands(progress.queued), text("known-n", progress.known)),
         (text("requests-in-flight", 0), thousands(*in_flight), text("not-on-disk-n", snapshot.unwritten)),
         (text("hosts", 0), thousands(progress.hosts_visited), text("with-relevant-pages-n", progress.hosts_relevant)),
-        (text("hosts-failing", 0), thousands(hosts.failing), lang.text("waiting-for-politeness", &waiting)),
         (text("failed", 0), thousands(progress.failed), text("skipped-n", progress.skipped)),
         (text("page-data", 0), bytes(progress.bytes), text("revisits-n", progress.visits)),
+        (text("hosts-failing", 0), thousands(hosts.failing), lang.text("waiting-for-politeness", &waiting)),
         (text("memory", 0), resident_memory("self").map_or_else(|| "–".to_owned(), bytes), text("of-the-process", 0)),
     ];
     let host = |host: &HostView| {
