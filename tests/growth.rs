@@ -211,7 +211,7 @@ fn read_forum(topic: &Topic, body: &[u8]) {
     let answer = fetched("forum-2-1.html", "text/html; charset=utf-8", body);
     let wanted = FetchKind::Forum(UrlId(0), ForumAnalysis { profile: Arc::default(), at: Millis(1_600_000_000_000) });
     drop(outcome(&wanted, Ok(&answer), None, topic, "suidao"));
-    drop(posts_of(&answer, Some(0), Millis(0)));
+    drop(posts_of(&answer, Default::default(), Millis(0)));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod support;
 
 mod addresses;
+mod documents;
 mod plain;
 mod reading;
 mod skins;

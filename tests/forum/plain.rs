@@ -268,6 +268,14 @@ impl PlainWeb {
         }
     }
 
+    /// Changes the text of pages whose path begins so.
+    pub fn change(&mut self, path: &str, change: impl Fn(&str) -> String) {
+        for (url, page) in self.0.iter_mut().filter(|(url, _)| url.as_str()[HOST.len()..].starts_with(path)) {
+            let text = change(std::str::from_utf8(&page.body).unwrap());
+            *page = html(url.clone(), 200, &text);
+        }
+    }
+
     pub fn redirect(&mut self, path: &str, to: &str) {
         for (url, page) in self.0.iter_mut().filter(|(url, _)| url.as_str()[HOST.len()..].starts_with(path)) {
             *page = Fetched::new(url.clone(), 302, vec![("location".to_owned(), format!("{HOST}{to}"))], Bytes::new());

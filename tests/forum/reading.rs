@@ -82,7 +82,7 @@ fn holds(moment: Option<ApproxTime>, at: i64) -> bool {
 }
 
 fn clock(forum: &Forum, now: i64) -> TimeContext {
-    TimeContext { now: Millis(now as u64 * 1000), offset: forum.spec().activity.offset }
+    TimeContext::new(Millis(now as u64 * 1000), forum.spec().activity.offset)
 }
 
 fn print_wrong(wrong: &str) {

@@ -18,6 +18,7 @@ use suidao::store::directory::write_whole;
 use super::super::network::NetworkArgs;
 use super::super::screen::Screen;
 use super::super::{Exit, Verbosity, temporary_directory};
+use super::samples;
 
 /// Detect the boards, threads and pagination of a forum from about 20 pages, and write a forum file.
 #[derive(Args)]
@@ -52,7 +53,7 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     args.network.warn_without_contact(&config, verbosity);
     let scratch = temporary_directory()?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
-    let job = super::job(start, None, config, directory, ForumMode::Discover { strict: args.strict });
+    let job = super::job(start, None, config, directory.clone(), ForumMode::Discover { strict: args.strict });
     let mut screen = Screen::new(verbosity, false, StopConditions::default());
     let mut seen: Vec<ForumPageView> = Vec::new();
     let listener = |news: News| {
@@ -91,6 +92,7 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
         outln!("{}", serde_json::to_string_pretty(&map)?);
     } else {
         print(&map, &seen)?;
+        samples::print(&directory, &map, &seen)?;
     }
     let mut records = seen.iter().flat_map(|page_view| &page_view.records);
     if !verbosity.quiet && records.all(|record| record.replies.is_none() && record.views.is_none()) {

@@ -2,6 +2,7 @@
 
 mod crawl;
 mod discover;
+mod samples;
 mod schedule;
 
 use std::sync::Arc;

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use suidao_page::model::{
-    ApproxTime, CrawlUrl, Fetched, ForumPageLink, ForumPageView, Millis, PostRecord, ThreadRecord, TimeContext,
+    CrawlUrl, Fetched, ForumPageLink, ForumPageView, Millis, PostRecord, ThreadRecord, TimeContext,
 };
 use suidao_page::read::{self, Parsed};
 
 use super::board::{BoardThresholds, LinkClass, classes, threads};
+use super::clock::{KnownTimes, PageClock, offset};
+use super::date_order::DateEvidence;
 use super::links::{links, own_url};
 use super::map::IdPattern;
 use super::url_classes::{UrlClassifier, sessions, without};
-use super::{Tree, asks_login, posts, posts_of_thread, records, times};
+use super::{Tree, asks_login, posts, posts_of_thread, records};
 
 /// What is known of a forum before one of its pages is analysed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,10 +61,10 @@ impl Lists {
     fn of(fetched: &Fetched, parsed: &Parsed, analysis: &ForumAnalysis) -> Self {
         let links = links(&parsed.document, &fetched.url);
         let tree = Tree::read(fetched);
-        let now = clock(fetched, analysis.at);
         let names = sessions(parsed.document.links.iter().map(|link| &link.url));
-        let offset = analysis.profile.offset.unwrap_or_else(|| offset(parsed, now, &links));
-        let clock = TimeContext { now, offset };
+        let known = KnownTimes { offset: analysis.profile.offset, month_first: None };
+        let offset = |clock| offset(parsed, &links, clock);
+        let clock = PageClock::of(&tree, fetched, analysis.at, known, offset).context;
         let of_class =
             |threads: &dyn Fn(&CrawlUrl) -> bool| records(&tree, &|url| threads(&without(url, &names)), clock);
         let full = |records: &Vec<ThreadRecord>| records.iter().filter(|record| record.facts() >= 2).count();
@@ -103,62 +105,27 @@ pub(super) fn is_list(records: &[ThreadRecord]) -> bool {
         && most(|record| record.replies.or(record.views).is_some())
 }
 
-/// The posts of a thread's page, in order. `known`: the forum's UTC offset in seconds; if none, it is estimated from
-/// the page. `at`: time of the fetch, used if the server sends no Date header.
-pub fn posts_of(fetched: &Fetched, known: Option<i32>, at: Millis) -> Vec<PostRecord> {
-    let now = clock(fetched, at);
-    let offset = known.unwrap_or_else(|| {
+/// The posts of a page of a thread, and how its dates were read.
+#[derive(Clone, Debug)]
+pub struct PagePosts {
+    /// In order.
+    pub posts: Vec<PostRecord>,
+    /// The forum's UTC offset in seconds.
+    pub offset: i32,
+    pub month_first: bool,
+    /// What the page shows of the order of month and day.
+    pub dates: DateEvidence,
+}
+
+/// Reads a page of a thread. `at`: time of the fetch, used if the server sends no Date header.
+pub fn posts_of(fetched: &Fetched, known: KnownTimes, at: Millis) -> PagePosts {
+    let tree = Tree::read(fetched);
+    let PageClock { context, dates } = PageClock::of(&tree, fetched, at, known, |clock| {
         let parsed = read::parse(fetched);
-        offset(&parsed, now, &links(&parsed.document, &fetched.url))
+        offset(&parsed, &links(&parsed.document, &fetched.url), clock)
     });
-    posts_of_thread(&Tree::read(fetched), TimeContext { now, offset })
-}
-
-/// What "3分钟前" counts from: the server's clock.
-fn clock(fetched: &Fetched, at: Millis) -> Millis {
-    fetched.header("date").and_then(date).unwrap_or(at)
-}
-
-/// UTC offset of a page's times in seconds: that of its language's country, or more if times would be in the future
-/// otherwise. Forums west of Greenwich get the former, so their times are all off by the same amount.
-fn offset(parsed: &Parsed, now: Millis, links: &[ForumPageLink]) -> i32 {
-    /// The earliest zones, in which no time is in the future. The second one separates absolute times from relative
-    /// ones.
-    const EARLIEST: [i32; 2] = [14 * 3600, 13 * 3600];
-    /// Bytes of a block that may be a time, or be about one: "It is currently Sat Nov 21, 2026 9:12 pm".
-    const SHORT: usize = 160;
-    let document = &parsed.document;
-    let texts = document
-        .blocks
-        .iter()
-        .map(|block| block.pieces.clone().map(|piece| document.piece(piece)).collect::<Vec<_>>().join(" "));
-    let texts: Vec<String> =
-        texts.filter(|text| text.len() <= SHORT && text.bytes().any(|byte| byte.is_ascii_digit())).collect();
-    let [one, other] = EARLIEST.map(|offset| {
-        let clock = TimeContext { now, offset };
-        texts
-            .iter()
-            .map(|text| times::all(text, clock).into_iter().map(|time| time.moment).collect())
-            .collect::<Vec<Vec<ApproxTime>>>()
-    });
-    let now = i64::try_from(now.0 / 1000).unwrap_or(i64::MAX);
-    let pairs = one.iter().zip(&other).filter(|(one, other)| one.len() == other.len());
-    let ahead = pairs.flat_map(|(one, other)| one.iter().zip(other)).filter_map(|(one, other)| {
-        let by_a_clock = other.at - one.at == i64::from(EARLIEST[0] - EARLIEST[1]) && one.within <= 60;
-        by_a_clock.then_some(one.at + i64::from(EARLIEST[0]) - now)
-    });
-    // Zones are half hours apart; a server's clock may be a minute or two fast.
-    let least = ahead.max().map_or(i64::MIN, |ahead| (ahead - 120).div_euclid(1800) * 1800 + 1800);
-    let text: String = links.iter().map(|link| link.text.as_str()).collect();
-    let share = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count() * 20 > text.chars().count();
-    let spoken = if share(|c| ('\u{3040}'..='\u{30ff}').contains(&c)) {
-        9 * 3600
-    } else if share(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)) {
-        8 * 3600
-    } else {
-        0
-    };
-    i32::try_from(least.max(spoken).min(i64::from(EARLIEST[0]))).unwrap_or(0)
+    let posts = posts_of_thread(&tree, context);
+    PagePosts { posts, offset: context.offset, month_first: context.month_first, dates }
 }
 
 /// Whether a page of an unknown site may be a board: it has a row of long links of one class (there may be as many
@@ -231,20 +198,4 @@ fn threads_by(profile: &ForumProfile, links: &[ForumPageLink]) -> Vec<Test> {
         Box::new(move |url| classifier.classify(url).class == class)
     };
     tried.into_iter().take(TRIED).map(of_class).collect()
-}
-
-fn date(text: &str) -> Option<Millis> {
-    let time = jiff::fmt::rfc2822::parse(text).ok()?.timestamp().as_millisecond();
-    u64::try_from(time).ok().map(Millis)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_servers_clock_is_read() {
-        assert_eq!(date("Thu, 01 Jan 1970 00:01:40 GMT"), Some(Millis(100_000)));
-        assert_eq!(date("yesterday"), None);
-    }
 }

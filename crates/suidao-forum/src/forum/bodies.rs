@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::fields::RecordPart;
-use super::region::{PageStats, PostRole, role};
+use super::region::{PageStats, PostRole, holds_content, role};
 use super::tree::{NodeId, Tree};
 
 #[derive(Default)]
@@ -41,7 +41,7 @@ pub(super) fn bodies(tree: &Tree, stats: &PageStats, parts: &[RecordPart]) -> Ve
             let above = inherited.get(&tree.parent(node)).copied().unwrap_or(1.0);
             let own = match role(tree, node) {
                 PostRole::Body if above >= 1.0 => 3.0,
-                PostRole::Boilerplate if !(alone && node == part.roots[0]) => 0.1,
+                PostRole::Boilerplate if !(alone && node == part.roots[0] || holds_content(tree, stats, node)) => 0.1,
                 PostRole::Quote => 0.02,
                 _ => 1.0,
             };

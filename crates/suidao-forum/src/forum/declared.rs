@@ -318,7 +318,7 @@ mod tests {
     use suidao_page::model::Millis;
 
     fn clock() -> TimeContext {
-        TimeContext { now: Millis(1_243_994_400_000), offset: 0 }
+        TimeContext::new(Millis(1_243_994_400_000), 0)
     }
 
     fn tree(html: &str) -> Tree {

@@ -23,8 +23,9 @@ use crate::forum::WORDS;
 const BUDGET: usize = 36;
 /// Samples of a class before it is judged.
 const SAMPLES: usize = 3;
-/// Threads fetched to check that they have posts.
+/// Threads fetched to check that they have posts, and how many with posts suffice.
 const THREADS: usize = 3;
+const READ: usize = 2;
 
 /// Words in the URLs of boards, and of other pages: they only determine the order.
 static LIKELY: SectionWords = SectionWords::of(WORDS, "board URLs");
@@ -257,7 +258,7 @@ impl Explorer {
         let threads: Vec<&ForumPageView> =
             self.seen.iter().filter(|page_view| self.is_of(page_view, is_thread)).collect();
         if fetch_thread
-            && !threads.iter().any(|page_view| !page_view.posts.is_empty())
+            && threads.iter().filter(|page_view| !page_view.posts.is_empty()).count() < READ
             && threads.len() < THREADS
             && self.seen.len() < BUDGET + THREADS
         {

@@ -232,6 +232,30 @@ impl RecordPart<'_> {
     }
 }
 
+/// A post without its text.
+pub(super) struct PostSurroundings<'a> {
+    pub(super) part: &'a RecordPart<'a>,
+    pub(super) body: &'a [NodeId],
+}
+
+impl PostSurroundings<'_> {
+    pub(super) fn skips(&self) -> impl Fn(NodeId) -> bool + '_ {
+        |node| self.body.binary_search(&node).is_ok()
+    }
+
+    /// Visible nodes of the post outside its text.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let tree = self.part.tree;
+        let mut end = 0;
+        self.part.nodes().filter(move |&node| {
+            if node >= end && (tree.is_hidden(node) || self.body.binary_search(&node).is_ok()) {
+                end = tree.subtree(node).end;
+            }
+            node >= end
+        })
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Time {
     pub(super) node: NodeId,

@@ -48,7 +48,7 @@ pub fn asks_login(tree: &Tree, posts: &[PostRecord]) -> bool {
         return false;
     }
     // Only the presence of times matters, so any later clock will do.
-    let clock = TimeContext { now: suidao_page::model::Millis(4_000_000_000_000), offset: 0 };
+    let clock = TimeContext::new(suidao_page::model::Millis(4_000_000_000_000), 0);
     let stats = PageStats::of(tree, clock);
     if stats.plain_of_page() > NOTICE || !password && others.is_some_and(|others| others > OTHERS) {
         return false;
@@ -140,7 +140,7 @@ mod tests {
 
     fn asks(html: &str) -> bool {
         let tree = Tree::parse(html, &CrawlUrl::parse("http://a.cn/t/1").unwrap());
-        let clock = TimeContext { now: suidao_page::model::Millis(1_900_000_000_000), offset: 0 };
+        let clock = TimeContext::new(suidao_page::model::Millis(1_900_000_000_000), 0);
         super::asks_login(&tree, &crate::forum::posts(&tree, clock))
     }
 

@@ -78,7 +78,7 @@ mod tests {
 
     fn read(text: &str) -> Option<MailHeader> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        head(&lines, TimeContext { now: Millis(1_243_994_400_000), offset: 8 * 3600 })
+        head(&lines, TimeContext::new(Millis(1_243_994_400_000), 8 * 3600))
     }
 
     #[test]

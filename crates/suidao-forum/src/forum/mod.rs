@@ -8,10 +8,13 @@
 const WORDS: &str = include_str!("words.txt");
 
 pub mod analysis;
+mod authors;
 pub mod board;
 mod bodies;
+pub mod clock;
 mod columns;
 mod cursor;
+pub mod date_order;
 mod declared;
 pub mod evidence;
 pub mod explore;

@@ -1,8 +1,7 @@
 //! The numbers of posts: "#12", "12楼", "沙发".
 
 use super::cursor::TextCursor;
-use super::fields::entry;
-use super::posts::PostSurroundings;
+use super::fields::{PostSurroundings, entry};
 
 /// The number of each post, from a position in which numbers rise from post to post.
 pub(super) fn post_numbers(posts: &[PostSurroundings]) -> Vec<Option<u32>> {

@@ -6,12 +6,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::authors::authors;
 use super::bodies::bodies;
 use super::declared::{complete_posts, items};
-use super::fields::{FieldLabel, RecordPart, entry, initials, label_of, name, times};
+use super::fields::{FieldLabel, PostSurroundings, RecordPart, entry, label_of, times};
 use super::mail::{self, MailHeader};
 use super::post_numbers::{post_number, post_numbers};
-use super::region::{self, PageStats, PostRole, digest, is_author_link, role};
+use super::region::{self, PageStats, PostRole, digest, role};
 use super::tree::{NodeId, Tree};
 use suidao_page::model::{ApproxTime, PostRecord, TimeContext};
 
@@ -52,30 +53,6 @@ fn read(tree: &Tree, clock: TimeContext, stats: PageStats) -> Vec<PostRecord> {
         }
     }
     complete_posts(found, items(tree, clock))
-}
-
-/// A post without its text.
-pub(super) struct PostSurroundings<'a> {
-    pub(super) part: &'a RecordPart<'a>,
-    body: &'a [NodeId],
-}
-
-impl PostSurroundings<'_> {
-    fn skips(&self) -> impl Fn(NodeId) -> bool + '_ {
-        |node| self.body.binary_search(&node).is_ok()
-    }
-
-    /// Visible nodes of the post outside its text.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
-        let tree = self.part.tree;
-        let mut end = 0;
-        self.part.nodes().filter(move |&node| {
-            if node >= end && (tree.is_hidden(node) || self.body.binary_search(&node).is_ok()) {
-                end = tree.subtree(node).end;
-            }
-            node >= end
-        })
-    }
 }
 
 /// A line of a post's text.
@@ -173,72 +150,6 @@ fn is_metadata_line(line: &str, clock: TimeContext) -> bool {
     !super::times::all(line, clock).is_empty()
         || post_number(line).is_some()
         || label_of(line).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
-}
-
-fn authors(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<String>> {
-    #[derive(Default)]
-    struct Seen {
-        posts: usize,
-        likely: usize,
-        names: FxHashSet<String>,
-        order: usize,
-    }
-    const ACTIONS: &str = "回复|引用|举报|只看该作者|编辑|reply|quote|report|edit|发消息|加好友|profile|pm|返信|permalink|top|link|like|share|帖子|文章|主题|post|posts";
-    let mut positions: Vec<((bool, u64), Seen)> = Vec::new();
-    let found: Vec<Vec<((bool, u64), String)>> = posts
-        .iter()
-        .map(|post| {
-            let (tree, row) = (post.part.tree, post.part.row());
-            let mut own: Vec<((bool, u64), String)> = Vec::new();
-            let initials = initials(post.part);
-            let is_candidate = |&node: &NodeId| {
-                tree.is_element(node) && tree.subtree(node).len() <= 24 && initials.binary_search(&node).is_err()
-            };
-            for node in post.nodes().filter(is_candidate) {
-                let linked = tree.name(node) == "a";
-                let author = if linked { is_author_link(tree, node, row) } else { names_author(tree, node) };
-                let text = if linked || author { tree.text(node) } else { String::new() };
-                let Some(name) = name(&text, clock) else { continue };
-                let action = ACTIONS.split('|').any(|word| name.eq_ignore_ascii_case(word));
-                if action || post_number(&name).is_some() || !name.chars().any(char::is_alphabetic) && !author {
-                    continue;
-                }
-                // The names of some members, such as moderators, have classes of their own.
-                let key = (linked, post.part.place(tree.parent(node)));
-                if own.iter().any(|(place, _)| *place == key) {
-                    continue;
-                }
-                if let Some(seen) = entry(&mut positions, key) {
-                    seen.order = if seen.posts == 0 { own.len() } else { seen.order };
-                    seen.posts += 1;
-                    seen.likely += usize::from(author);
-                    seen.names.insert(name.clone());
-                }
-                own.push((key, name));
-            }
-            own
-        })
-        .collect();
-    // Among positions that most posts have: links before other elements, varying values before constant ones.
-    positions.retain(|(_, seen)| seen.likely > 0);
-    let most = positions.iter().map(|(_, seen)| seen.posts).max().unwrap_or(0);
-    let differ = positions.iter().any(|(_, seen)| seen.posts * 10 >= most * 7 && seen.names.len() > 1);
-    positions.retain(|(_, seen)| !differ || posts.len() < 3 || seen.names.len() > 1 || seen.posts * 10 < most * 7);
-    positions
-        .sort_by_key(|((linked, _), seen)| (seen.posts * 10 < most * 7, !linked, seen.order, usize::MAX - seen.posts));
-    let pick = |own: &Vec<((bool, u64), String)>| {
-        positions.iter().find_map(|(place, _)| own.iter().find(|(at, _)| at == place)).map(|(_, name)| name.clone())
-    };
-    found.iter().map(pick).collect()
-}
-
-fn names_author(tree: &Tree, node: NodeId) -> bool {
-    const AUTHOR_NAMES: &str = "author|username|poster|postauthor|nickname|nick|user|name";
-    tree.attribute(node, "itemprop") == Some("author")
-        || tree.words(node).any(|word| {
-            let begins = ["author", "poster", "username"].iter().any(|name| word.starts_with(name));
-            begins || AUTHOR_NAMES.split('|').any(|known| known == word)
-        }) && tree.subtree(node).len() <= 4
 }
 
 fn post_times(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<ApproxTime>> {

@@ -367,25 +367,38 @@ pub(super) enum PostRole {
     Silent,
 }
 
-/// The role of an element by its own names.
-pub(super) fn role(tree: &Tree, node: NodeId) -> PostRole {
+/// What the names of an element mean.
+#[derive(Clone, Copy, Debug, Default)]
+struct NamedRoles {
+    body: bool,
+    boilerplate: bool,
+    quote: bool,
+}
+
+fn named_roles(tree: &Tree, node: NodeId) -> NamedRoles {
     const BODY: &str = "content|message|body|text|msg|markdown|cooked|entry";
     const BOILERPLATE: &str = "author|user|profile|poster|avatar|side|stat|meta|sig|sign|foot|footer|action|actions|button|buttons|\
                              tool|tools|toolbar|menu|control|controls|nav|share|signature|rate|vote|votes|pager|badge|details|info|\
                              attribution|tip|tips|related|ad|ads|permalink|date|time|reactions|likes|member|joined";
-    if tree.attribute(node, "itemprop").is_some_and(|name| matches!(name, "text" | "articleBody")) {
-        return PostRole::Body;
-    }
-    let (mut body, mut boilerplate, mut quote) = (false, false, false);
+    let mut roles = NamedRoles::default();
     for word in tree.words(node) {
-        quote |= word.contains("quote") && !word.contains("blockquote");
-        boilerplate |= BOILERPLATE.split('|').any(|known| known == word)
+        roles.quote |= word.contains("quote") && !word.contains("blockquote");
+        roles.boilerplate |= BOILERPLATE.split('|').any(|known| known == word)
             || word.contains("signature")
             || ["poster", "author", "user", "profile", "avatar"]
                 .iter()
                 .any(|name| word.starts_with(name) || word.ends_with(name));
-        body |= BODY.split('|').any(|known| word.contains(known)) && !word.starts_with("context");
+        roles.body |= BODY.split('|').any(|known| word.contains(known)) && !word.starts_with("context");
     }
+    roles
+}
+
+/// The role of an element by its own names.
+pub(super) fn role(tree: &Tree, node: NodeId) -> PostRole {
+    if tree.attribute(node, "itemprop").is_some_and(|name| matches!(name, "text" | "articleBody")) {
+        return PostRole::Body;
+    }
+    let NamedRoles { body, boilerplate, quote } = named_roles(tree, node);
     if quote || tree.name(node) == "blockquote" && !body {
         PostRole::Quote
     } else if boilerplate {
@@ -395,6 +408,22 @@ pub(super) fn role(tree: &Tree, node: NodeId) -> PostRole {
     } else {
         PostRole::Silent
     }
+}
+
+/// Whether an element is named as content and as boilerplate, such as `messageInfo`, and consists of content, without
+/// the boilerplate in it.
+pub(super) fn holds_content(tree: &Tree, stats: &PageStats, node: NodeId) -> bool {
+    if !named_roles(tree, node).body {
+        return false;
+    }
+    let (mut boilerplate, mut end) = (0, 0);
+    for inner in tree.subtree(node).skip(1) {
+        if inner >= end && role(tree, inner) == PostRole::Boilerplate {
+            boilerplate += stats.plain(tree, &[inner]);
+            end = tree.subtree(inner).end;
+        }
+    }
+    longest_body_text(tree, stats, &[node]) * 2 > stats.plain(tree, &[node]).saturating_sub(boilerplate)
 }
 
 /// Whether a link leads to a person, by its URL or by the names of its elements.

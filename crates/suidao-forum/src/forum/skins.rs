@@ -7,7 +7,7 @@ use suidao_page::model::{CrawlUrl, Day, Millis, PostRecord, ThreadRecord, TimeCo
 const NOW: i64 = 1_243_994_400;
 
 fn clock() -> TimeContext {
-    TimeContext { now: Millis(NOW as u64 * 1000), offset: 8 * 3600 }
+    TimeContext::new(Millis(NOW as u64 * 1000), 8 * 3600)
 }
 
 fn at(day: &str, hour: i64, minute: i64) -> i64 {
@@ -411,6 +411,26 @@ fn threads_that_set_posts_as_quotations() {
         )
     };
     check_posts("v", |posts| format!("<div id=postlist><ol id=posts>{posts}</ol></div>"), post, true, true);
+}
+
+#[test]
+fn threads_of_short_posts_beside_details_of_members() {
+    let post = |n: usize, who: &str, text: &str| {
+        format!(
+            "<li class=message id=post-{n}><div class=messageUserBlock><h3 class=userText><a class=username href=members/{who}.{n}/>{who}</a> <em class=userTitle>A member of long standing, and a friend of bread</em></h3><dl><dt>Joined:</dt><dd>Sep 2{n}, 2004</dd></dl><dl><dt>Messages:</dt><dd>1,31{n}</dd></dl><dl><dt>Location:</dt><dd>The long bridge over the river</dd></dl></div><div class='messageInfo mainContent'><div class=messageContent><blockquote class='messageText ugc'>{text}</blockquote></div><div class=messageMeta><span class=authorEnd><a class='username author' href=members/{who}.{n}/>{who}</a>,</span> <a href='#post-{n}' class=datePermalink>May 2{n}, 2009</a></div></div></li>"
+        )
+    };
+    let page = |count: usize| {
+        let texts = ["Yes.", "No, not at all.", "Why?", "So it is."];
+        (1..=count).map(|n| post(n, AUTHORS[n - 1], texts[n - 1])).collect::<String>()
+    };
+    for count in [2, 4] {
+        let found = posts(&tree(&format!("<h1>Title</h1><ol>{}</ol>", page(count))), clock());
+        let stated: Vec<_> = found.iter().map(|post| (post.author.as_deref(), post.text.as_str())).collect();
+        let texts = ["Yes.", "No, not at all.", "Why?", "So it is."];
+        assert_eq!(stated, (0..count).map(|at| (Some(AUTHORS[at]), texts[at])).collect::<Vec<_>>());
+        assert!(found.iter().all(|post| post.posted.is_some_and(|time| time.within == 86_400)), "{found:?}");
+    }
 }
 
 #[test]

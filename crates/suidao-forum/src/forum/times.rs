@@ -1,9 +1,9 @@
 //! Parses times as forums show them: "2009-05-25 12:01", "昨天 12:01", "3分钟前", "Today at 12:01 PM".
 //!
 //! A relative time counts whole units, rounded down: "3小时前" is any time within the hour that ended three hours ago. Its
-//! months have 30 days and its years 365. A date without a year is the latest in the past. `05/06/2009` is May 6th;
-//! with dots, or if the numbers allow nothing else, the day comes first. An explicit zone takes precedence over the
-//! forum's own. Times more than a minute in the future are rejected.
+//! months have 30 days and its years 365. A date without a year is the latest in the past. Whether `05/06/2009` is May
+//! 6th depends on the forum (`date_order.rs`); with dots, or if the numbers allow nothing else, the day comes first. An
+//! explicit zone takes precedence over the forum's own. Times more than a minute in the future are rejected.
 
 mod ago;
 mod calendar;
@@ -14,14 +14,16 @@ mod tests;
 use std::ops::Range;
 
 use self::ago::ago;
+pub(super) use self::calendar::century;
 use self::calendar::{date_and_time, near_day};
 use self::hours::{TimeOfDay, time_of_day};
 use super::cursor::TextCursor;
 use suidao_page::model::{ApproxTime, TimeContext};
+use suidao_page::read::month_named;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
-const DAY: i64 = 86_400;
+pub(super) const DAY: i64 = 86_400;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TimeInText {
@@ -36,17 +38,30 @@ const SEARCHED: usize = 4 << 10;
 const LABEL: usize = 24;
 
 /// First characters of times other than digits and Latin letters.
-const BEGINNINGS: &str = "刚剛た几数半一两兩二三四五六七八九十约上去今昨前おき大星周木金土日月火水早凌清午下晚中傍夜";
+const BEGINNINGS: &str =
+    "刚剛た几数半一两兩二三四五六七八九十〇约上去今昨前おき大星周木金土日月火水早凌清午下晚中傍夜오어民";
 
-/// First two letters of Latin words at the start of a time: months, days, "just now", "a minute ago", "about", "p.m."
-/// and so on.
-const LATIN: [&str; 31] = [
-    "a ", "a.", "ab", "al", "am", "an", "ap", "au", "de", "fe", "fr", "ja", "ju", "la", "le", "ma", "mo", "no", "oc",
-    "on", "ov", "p.", "pm", "sa", "se", "su", "th", "to", "tu", "we", "ye",
+/// First two letters of Latin words at the start of a time: days, "just now", "a minute ago", "about", "p.m." and so on.
+const LATIN: [&str; 22] = [
+    "a ", "a.", "ab", "al", "am", "an", "fr", "ju", "la", "le", "mo", "on", "ov", "p.", "pm", "sa", "su", "th", "to",
+    "tu", "we", "ye",
 ];
 
 fn is_latin_beginning(text: &str) -> bool {
     text.as_bytes().get(..2).is_some_and(|two| LATIN.iter().any(|latin| two.eq_ignore_ascii_case(latin.as_bytes())))
+}
+
+/// Whether a word is a month, or a day in another language, and a number follows soon.
+fn is_name_beginning(text: &str) -> bool {
+    /// Characters up to the number: "aujourd'hui à 10:17".
+    const NEAR: usize = 24;
+    let word = TextCursor::new(text).letters();
+    if !text.chars().take(NEAR).any(|c| c.is_ascii_digit()) || word.len() > NEAR * 2 {
+        return false;
+    }
+    let lower = word.to_lowercase();
+    let is_day = |(_, names): &(i64, &[&str])| names.iter().any(|name| name.starts_with(lower.as_str()));
+    month_named(&lower).is_some() || calendar::RELATIVE_DAYS_WITH_TIME.iter().any(is_day)
 }
 
 pub(super) fn all(text: &str, clock: TimeContext) -> Vec<TimeInText> {
@@ -68,6 +83,8 @@ pub(super) fn all(text: &str, clock: TimeContext) -> Vec<TimeInText> {
         } else {
             BEGINNINGS.contains(c)
                 || c.is_ascii_alphabetic() && !before.is_ascii_alphanumeric() && is_latin_beginning(&text[at..])
+                || c.is_alphabetic() && !before.is_alphanumeric() && is_name_beginning(&text[at..])
+                || c.is_numeric() && !before.is_numeric()
         };
         let in_words = begins
             .then(|| at_start(&text[at..], whole, clock))
@@ -113,7 +130,7 @@ fn now(clock: TimeContext) -> i64 {
 }
 
 /// The current day at the forum, in days since 1970.
-fn today(clock: TimeContext) -> i64 {
+pub(super) fn today(clock: TimeContext) -> i64 {
     (now(clock) + i64::from(clock.offset)).div_euclid(DAY)
 }
 
@@ -127,6 +144,7 @@ fn at_start(text: &str, whole: usize, clock: TimeContext) -> Option<(ApproxTime,
     let moment = ago(&mut cursor, clock)
         .or_else(|| cursor.or(|cursor| date_and_time(cursor, whole, clock)))
         .or_else(|| cursor.or(|cursor| near_day(cursor, clock)))
+        .or_else(|| cursor.or(|cursor| time_and_date(cursor, whole, clock)))
         .or_else(|| cursor.or(|cursor| bare_clock(cursor, whole, clock)))?;
     let ends_within = cursor.rest().starts_with(|c: char| c.is_ascii_digit());
     past(moment, clock).filter(|_| !ends_within).map(|moment| (moment, text.len() - cursor.rest().len()))
@@ -137,6 +155,20 @@ fn on_day(day: i64, time: Option<TimeOfDay>, clock: TimeContext) -> ApproxTime {
     let offset = time.and_then(|time| time.offset).unwrap_or(clock.offset);
     let (seconds, within) = time.map_or((0, DAY as u32), |time| (time.seconds, time.within));
     ApproxTime { at: day * DAY + seconds - i64::from(offset), within }
+}
+
+/// "10:43pm On Apr 13", "10:43, 13/04/2020": a time of day before its date.
+fn time_and_date(cursor: &mut TextCursor, whole: usize, clock: TimeContext) -> Option<ApproxTime> {
+    let before = cursor.rest().len();
+    let time = time_of_day(cursor)?;
+    cursor.joints(&[",", "-", "–", "·", "|", "@"], &["on", "am", "le", "el", "il", "em", "den", "op", "в"]);
+    let between = before - cursor.rest().len();
+    let date = date_and_time(cursor, whole.saturating_sub(between), clock)?;
+    // A date with a time of its own.
+    (date.within >= DAY as u32).then(|| {
+        let day = (date.at + i64::from(clock.offset)).div_euclid(DAY);
+        on_day(day, Some(time), clock)
+    })
 }
 
 /// A time of day without a date: the latest in the past, if the text has nothing else.

@@ -65,6 +65,8 @@ impl Paragraph {
 pub struct Tree {
     nodes: Vec<Node>,
     title: String,
+    /// Declared language of the page.
+    language: String,
     base: CrawlUrl,
 }
 
@@ -85,6 +87,10 @@ impl Tree {
 
     pub fn title(&self) -> &str {
         &self.title
+    }
+
+    pub(super) fn language(&self) -> &str {
+        &self.language
     }
 
     pub(super) fn base(&self) -> &CrawlUrl {

@@ -28,6 +28,15 @@ pub struct TimeContext {
     pub now: Millis,
     /// The forum's time zone in seconds east of UTC, for "昨天 12:01" and "2009-05-25 12:01".
     pub offset: i32,
+    /// Whether `05/06/2009` is May 6th there.
+    pub month_first: bool,
+}
+
+impl TimeContext {
+    /// Of a forum that writes the month first.
+    pub fn new(now: Millis, offset: i32) -> Self {
+        Self { now, offset, month_first: true }
+    }
 }
 
 /// An entry of a thread list.

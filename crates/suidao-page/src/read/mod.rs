@@ -44,7 +44,7 @@ use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};
 
 pub use charset::CharsetFrom;
-pub use date::first_date;
+pub use date::{date_at_start, first_date, month_named, writes_month_first};
 pub use document::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextPiece};
 pub use language::{UnknownLanguage, language_code, language_tag};
 pub use media::is_page;

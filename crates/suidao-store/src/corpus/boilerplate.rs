@@ -9,10 +9,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalogue::Catalogue;
 use super::filter::Selection;
+use super::forums::Forums;
+use super::thread_boilerplate::{ThreadBoilerplate, last_part, without_separator};
 use super::visits::PageRole;
 use crate::store::archive::ArchiveReader;
 use crate::store::{Store, StoreError};
-use suidao_page::model::{Event, Fetched};
+use suidao_forum::forum::analysis::{PagePosts, posts_of};
+use suidao_forum::forum::clock::KnownTimes;
+use suidao_page::model::{Event, Fetched, Millis};
 use suidao_page::read;
 
 /// Documents compared per host, spread over all it has; none if it has fewer than `MIN_DOCUMENTS`.
@@ -21,8 +25,6 @@ const MIN_DOCUMENTS: usize = 5;
 /// Lines at the beginning and the end of a text that may belong to the template.
 const FIRST: usize = 3;
 const LAST: usize = 6;
-/// Separators between the title of a page and the name of its site.
-const SEPARATORS: [&str; 9] = [" | ", " - ", " – ", " — ", " · ", " » ", " :: ", "｜", "_"];
 /// Larger pages are not compared.
 const MAX_COMPARED: usize = 4 << 20;
 
@@ -30,6 +32,7 @@ const MAX_COMPARED: usize = 4 << 20;
 #[derive(Debug, Default)]
 pub struct Boilerplate {
     hosts: FxHashMap<u32, HostBoilerplate>,
+    forums: FxHashMap<u32, ThreadBoilerplate>,
 }
 
 #[derive(Debug, Default)]
@@ -48,53 +51,57 @@ fn digest(line: &str) -> u64 {
     xxh3_64(line.trim().as_bytes())
 }
 
-fn end(title: &str) -> Option<&str> {
-    let at = SEPARATORS.iter().filter_map(|separator| title.rfind(separator)).filter(|at| *at > 0).max()?;
-    Some(&title[at..])
-}
-
 impl Boilerplate {
     /// Compares pages of the hosts of the chosen pages.
     pub fn learn(store: &Store, catalogue: &Catalogue, selection: &Selection) -> Result<Self, StoreError> {
         let chosen = catalogue.entries.iter().zip(&selection.chosen).filter(|(_, chosen)| **chosen);
         let wanted: FxHashSet<u32> = chosen.map(|(entry, _)| entry.host).collect();
         let mut documents: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        let mut threads: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for (number, entry) in catalogue.entries.iter().enumerate() {
-            if entry.role == PageRole::Page && entry.archived && entry.is_document() && wanted.contains(&entry.host) {
-                documents.entry(entry.host).or_default().push(number);
+            if !entry.archived || !wanted.contains(&entry.host) {
+                continue;
+            }
+            match entry.role {
+                PageRole::Page if entry.is_document() => documents.entry(entry.host).or_default().push(number),
+                PageRole::Thread => threads.entry(entry.host).or_default().push(number),
+                _ => {}
             }
         }
         documents.retain(|_, numbers| numbers.len() >= MIN_DOCUMENTS);
-        let sampled: FxHashSet<usize> = documents
-            .values()
-            .flat_map(|numbers| {
-                (0..SAMPLE.min(numbers.len())).map(|at| numbers[at * numbers.len() / SAMPLE.min(numbers.len())])
-            })
-            .collect();
+        let of_forums = spread(&threads);
+        let sampled: FxHashSet<usize> = spread(&documents).union(&of_forums).copied().collect();
         let mut archive = ArchiveReader::new(store.directory(), MAX_COMPARED);
         let mut samples: FxHashMap<u32, Vec<Sample>> = FxHashMap::default();
-        let mut waiting: Vec<(u32, Fetched)> = Vec::new();
+        let mut forums = Forums::new(catalogue);
+        let mut waiting: Vec<Waiting> = Vec::new();
         let mut next = 0;
         for record in store.batches() {
             let record = record?;
             let answered = record.response();
             for event in &record.batch.events {
+                forums.observe(event);
                 let Event::PageFetched(page) = event else { continue };
                 let Some(entry) = catalogue.entries.get(next).filter(|entry| entry.id == page.id) else { continue };
                 next += 1;
+                if entry.role == PageRole::Thread {
+                    forums.add_title(entry.host, &page.title);
+                }
                 let (true, Some(location)) = (sampled.contains(&(next - 1)), answered) else { continue };
                 // The export reports records that do not unpack.
                 if let Ok(fetched) = archive.read_at(location) {
-                    waiting.push((entry.host, fetched));
+                    let is_thread = of_forums.contains(&(next - 1));
+                    waiting.push(Waiting { host: entry.host, fetched, is_thread, at: record.batch.at });
                 }
             }
             if waiting.len() >= 128 {
-                take(&mut waiting, &mut samples);
+                take(&mut waiting, &mut samples, &mut forums);
             }
         }
-        take(&mut waiting, &mut samples);
+        take(&mut waiting, &mut samples, &mut forums);
         let hosts = samples.into_iter().map(|(host, samples)| (host, HostBoilerplate::of(&samples)));
-        Ok(Self { hosts: hosts.filter(|(_, found)| !found.lines.is_empty() || found.end.is_some()).collect() })
+        let hosts = hosts.filter(|(_, found)| !found.lines.is_empty() || found.end.is_some()).collect();
+        Ok(Self { hosts, forums: forums.finish() })
     }
 
     /// Whether texts of a host may lose lines.
@@ -128,6 +135,11 @@ impl Boilerplate {
         from.min(until)..until
     }
 
+    /// What the threads of a host's forum have in common.
+    pub(super) fn forum(&self, host: u32) -> Option<&ThreadBoilerplate> {
+        self.forums.get(&host)
+    }
+
     pub(super) fn title<'a>(&self, host: u32, title: &'a str) -> &'a str {
         let end = self.hosts.get(&host).and_then(|repeated| repeated.end.as_deref());
         end.and_then(|end| title.strip_suffix(end)).map_or(title, str::trim_end)
@@ -136,11 +148,7 @@ impl Boilerplate {
     /// Whether the author of a page is in fact the name of the site.
     pub(super) fn is_site(&self, host: u32, author: &str) -> bool {
         let end = self.hosts.get(&host).and_then(|repeated| repeated.end.as_deref());
-        let name = |end: &str| {
-            let separator = SEPARATORS.iter().find(|separator| end.starts_with(**separator));
-            end[separator.map_or(0, |separator| separator.len())..].trim().to_lowercase()
-        };
-        end.is_some_and(|end| name(end) == author.trim().to_lowercase())
+        end.is_some_and(|end| without_separator(end).to_lowercase() == author.trim().to_lowercase())
     }
 }
 
@@ -149,20 +157,47 @@ struct Sample {
     edges: FxHashSet<u64>,
 }
 
-fn take(waiting: &mut Vec<(u32, Fetched)>, samples: &mut FxHashMap<u32, Vec<Sample>>) {
-    let read: Vec<(u32, Sample)> = waiting
-        .par_iter()
-        .map(|(host, fetched)| {
-            let parsed = read::parse(fetched);
-            let lines: Vec<&str> = parsed.text.lines().collect();
-            let edges = lines.iter().take(FIRST).chain(lines.iter().rev().take(LAST)).map(|line| digest(line));
-            (*host, Sample { edges: edges.collect(), title: parsed.title })
-        })
-        .collect();
+/// A sampled page of a host.
+struct Waiting {
+    host: u32,
+    fetched: Fetched,
+    is_thread: bool,
+    at: Millis,
+}
+
+enum Read {
+    Page(Sample),
+    Thread(PagePosts),
+}
+
+fn take(waiting: &mut Vec<Waiting>, samples: &mut FxHashMap<u32, Vec<Sample>>, forums: &mut Forums) {
+    let read = |Waiting { host, fetched, is_thread, at }: &Waiting| {
+        if *is_thread {
+            let known = KnownTimes { offset: forums.offset(*host), month_first: None };
+            return (*host, Read::Thread(posts_of(fetched, known, *at)));
+        }
+        let parsed = read::parse(fetched);
+        let lines: Vec<&str> = parsed.text.lines().collect();
+        let edges = lines.iter().take(FIRST).chain(lines.iter().rev().take(LAST)).map(|line| digest(line));
+        (*host, Read::Page(Sample { edges: edges.collect(), title: parsed.title }))
+    };
+    let read: Vec<(u32, Read)> = waiting.par_iter().map(read).collect();
     waiting.clear();
-    for (host, sample) in read {
-        samples.entry(host).or_default().push(sample);
+    for (host, read) in read {
+        match read {
+            Read::Page(sample) => samples.entry(host).or_default().push(sample),
+            Read::Thread(page) => forums.add_page(host, page),
+        }
     }
+}
+
+/// Some pages of each host, spread over all it has.
+fn spread(hosts: &FxHashMap<u32, Vec<usize>>) -> FxHashSet<usize> {
+    let some = |numbers: &Vec<usize>| {
+        let count = SAMPLE.min(numbers.len());
+        (0..count).map(|at| numbers[at * numbers.len() / count]).collect::<Vec<_>>()
+    };
+    hosts.values().flat_map(some).collect()
 }
 
 impl HostBoilerplate {
@@ -171,7 +206,7 @@ impl HostBoilerplate {
         let mut ends: FxHashMap<&str, usize> = FxHashMap::default();
         for sample in samples {
             sample.edges.iter().for_each(|line| *lines.entry(*line).or_default() += 1);
-            if let Some(end) = end(&sample.title) {
+            if let Some(end) = last_part(&sample.title) {
                 *ends.entry(end).or_default() += 1;
             }
         }
@@ -248,7 +283,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_title_begins_at_its_last_separator() {
-        assert_eq!(end("一 | 二 - 三"), Some(" - 三"));
-        assert_eq!((end("没有"), end(" | 空")), (None, None));
+        assert_eq!(last_part("一 | 二 - 三"), Some(" - 三"));
+        assert_eq!((last_part("没有"), last_part(" | 空")), (None, None));
     }
 }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::duplicates::{self, CanonicalClaim};
+use super::first_posts::FirstPosts;
 use super::visits::{PageRole, SeenTimes, StoredVisit, VisitChange, Visits};
 use crate::store::{Store, StoreError};
 use suidao_forum::forum::map::offset;
@@ -30,7 +31,7 @@ pub struct CatalogueEntry {
     /// At or above the page threshold, listings included.
     pub on_topic: bool,
     pub sketch: Sketch,
-    /// Publication date, if it states one.
+    /// Publication date, if it states one; of a thread, that of its first post.
     pub published: Option<Day>,
     /// Most of it is records with links, or it is a list of threads.
     pub listing: bool,
@@ -97,6 +98,7 @@ impl Catalogue {
         let mut known: Vec<(u32, u64)> = Vec::new();
         let mut canonical = Vec::new();
         let mut visits = Visits::default();
+        let mut first_posts = FirstPosts::default();
         let mut moved: FxHashMap<UrlId, UrlId> = FxHashMap::default();
         let mut expire: FxHashMap<u32, Millis> = FxHashMap::default();
         let mut now = Millis(0);
@@ -134,6 +136,9 @@ impl Catalogue {
                         entry.by_refresh = in_round;
                         let address = address.map(|address| (address, page.copy_of.is_some()));
                         let change = visits.add(&page, number);
+                        if let Some(forum) = &page.forum {
+                            first_posts.observe(forum, host);
+                        }
                         let position = match change {
                             VisitChange::New => Some(catalogue.entries.len() as u32),
                             VisitChange::Replaces(position) => Some(position),
@@ -165,6 +170,10 @@ impl Catalogue {
                     }
                     Event::Forum(step) => {
                         visits.forum_recognised(&step);
+                        for (id, kind, posts) in &step.read {
+                            let host = known.get(id.0 as usize).map_or(0, |&(host, _)| host);
+                            first_posts.observe_posts(*kind, posts, host);
+                        }
                         let host = |map: &ForumMap| hosts.get(CrawlUrl::parse(&map.start).ok()?.authority()).copied();
                         if let Some((map, host)) = step.map.as_ref().and_then(|map| Some((map, host(map)?))) {
                             catalogue.offsets.extend(offset(&map.offset).map(|offset| (host, offset)));
@@ -186,6 +195,10 @@ impl Catalogue {
         catalogue.named.sort_unstable();
         catalogue.named.dedup();
         catalogue.visits = visits.finish(&mut catalogue.entries);
+        let offset_of = |host: u32| catalogue.offsets.get(&host).copied().unwrap_or(0);
+        for entry in catalogue.entries.iter_mut().filter(|entry| entry.role == PageRole::Thread) {
+            entry.published = first_posts.day(entry.id, offset_of).or(entry.published);
+        }
         // Compared with the crawl's own time, so that two exports are equal.
         for (position, at) in expire {
             catalogue.entries[position as usize].noindex |= at <= now;

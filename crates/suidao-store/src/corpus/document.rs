@@ -36,7 +36,7 @@ pub struct CorpusDocument {
     /// ISO 639-3 code, if it was detected.
     pub language: Option<String>,
     pub author: Option<String>,
-    /// Publication date, if it states one.
+    /// Publication date, if it states one; of a thread, that of its first post.
     pub published: Option<Day>,
     /// When it was fetched, RFC 3339; of a thread, its page fetched last.
     pub fetched: String,

@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use crate::store::{ArchiveSettings, CrawlDirectory, Meta, Store, WarcArchive, WarcEntry, Work, Writer};
 use suidao_forum::forum::analysis::posts_of;
+use suidao_forum::forum::clock::KnownTimes;
 use suidao_page::model::{
     Batch, CrawlUrl, Discovered, Event, Fetched, ForumPage, Millis, PageKind, PageProcessed, PathState, Priority,
     QueueEntry, QueueId, Relevance, TunnelBudget, UrlId, UrlOrigin,
@@ -73,7 +74,8 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
         let waited = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.25), path: path_state };
         let relevant = page.relevance.get() >= 0.1;
         is_seed_on_topic = if spot == 0 { relevant } else { is_seed_on_topic };
-        let posts = || posts_of(&fetched, Some(0), at).into_iter().filter_map(|post| post.posted).collect();
+        let known = KnownTimes { offset: Some(0), month_first: None };
+        let posts = || posts_of(&fetched, known, at).posts.into_iter().filter_map(|post| post.posted).collect();
         let forum = kind.map(|kind| ForumPage {
             posts: if let PageKind::Thread { .. } = kind { posts() } else { Vec::new() },
             kind,

@@ -54,6 +54,13 @@ impl UrlNames {
         self.find(id).map_or("", |name| &name.anchor)
     }
 
+    /// As [`Self::anchor`]; after a redirect that of the link to the redirected URL.
+    pub fn linked_text(&self, id: UrlId) -> &str {
+        let of = |name: &&UrlName| if let UrlOrigin::Redirect(from) = name.origin { self.find(from) } else { None };
+        let mut names = std::iter::successors(self.find(id), of).take(16);
+        names.find(|name| !name.anchor.is_empty()).map_or("", |name| &name.anchor)
+    }
+
     /// Page or redirect by which it was found; `None` for a seed.
     pub fn found_on(&self, id: UrlId) -> Option<UrlId> {
         self.find(id)?.origin.source()

@@ -12,14 +12,17 @@ use super::boilerplate::Boilerplate;
 use super::catalogue::{Catalogue, CatalogueEntry};
 use super::document::{CorpusDocument, ForumPost, OutLink, Parts, QueueScores, WarcLocation, id};
 use super::filter::Selection;
+use super::first_posts::day;
 use super::names::UrlNames;
 use super::thread::{ThreadPage, forum_post, merge};
+use super::thread_boilerplate::ThreadBoilerplate;
 use super::visits::{PageRole, StoredVisit};
 use crate::store::archive::{ArchiveReader, Location, unpack_records};
 use crate::store::directory::WriteError;
 use crate::store::{Store, StoreError, rfc3339};
 use suidao_forum::forum::analysis::posts_of;
-use suidao_page::model::{Batch, CrawlUrl, Event, Fetched, Millis, PageProcessed, TunnelBudget};
+use suidao_forum::forum::clock::KnownTimes;
+use suidao_page::model::{Batch, CrawlUrl, Day, Event, Fetched, Millis, PageProcessed, TunnelBudget};
 use suidao_page::read;
 use suidao_page::read::language_tag;
 use suidao_page::read::tree::TreeStep;
@@ -77,7 +80,8 @@ impl SelectedDocument<'_> {
         watch: &mut dyn FnMut(&TreeStep<'_>),
     ) -> Result<CorpusDocument, StoreError> {
         let own = &self.responses[self.own];
-        let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };
+        let ThreadPosts { posts, opened } =
+            if parts.text || parts.posts { self.posts()? } else { ThreadPosts::default() };
         // A thread without recognisable posts is exported like any other page.
         let stated = (!posts.is_empty()).then(|| {
             let shown = posts.iter().filter(|post| !post.text.is_empty());
@@ -102,6 +106,11 @@ impl SelectedDocument<'_> {
         // What the page of a thread names an author may be a whole line, or the author of another post.
         let byline = || self.page.author.clone().filter(|author| !self.repeats.is_site(self.entry.host, author));
         let author = posts.first().map_or_else(byline, |first| first.author.clone());
+        let published = opened.or(self.entry.published);
+        let title = match self.repeats.forum(self.entry.host).filter(|_| self.entry.role == PageRole::Thread) {
+            Some(forum) => forum.title(&self.page.title, self.names.linked_text(self.page.id)),
+            None => self.repeats.title(self.entry.host, &self.page.title),
+        };
         let page_text = parsed.as_ref().map_or("", |parsed| &parsed.text);
         let kept = self.repeats.content_range(self.entry.host, page_text);
         let is_cut = kept.len() < page_text.len();
@@ -124,12 +133,12 @@ impl SelectedDocument<'_> {
             id: id(&url),
             host: url.authority().to_owned(),
             url,
-            title: self.repeats.title(self.entry.host, &self.page.title).to_owned(),
+            title: title.to_owned(),
             chars: counted.map_or(self.page.sketch.chars, |chars: usize| u32::try_from(chars).unwrap_or(u32::MAX)),
             text,
             language: self.page.language.as_deref().map(|code| language_tag(code).to_owned()),
             author,
-            published: self.entry.published,
+            published,
             fetched: rfc3339(self.entry.at),
             fetched_at: self.entry.at,
             seen: self.entry.seen,
@@ -185,18 +194,42 @@ impl SelectedDocument<'_> {
         Ok(read::html(&self.responses[self.own].fetched()?))
     }
 
-    fn posts(&self) -> Result<Vec<ForumPost>, StoreError> {
+    fn posts(&self) -> Result<ThreadPosts, StoreError> {
         if self.entry.role != PageRole::Thread {
-            return Ok(Vec::new());
+            return Ok(ThreadPosts::default());
         }
-        let offset = self.catalogue.offsets.get(&self.entry.host).copied();
-        let read = |response: &StoredResponse| {
-            let posts = posts_of(&response.fetched()?, offset, response.at);
-            Ok(ThreadPage { page: response.page, visit: response.visit, posts })
-        };
-        let pages = self.responses.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
-        Ok(merge(pages).into_iter().map(forum_post).collect())
+        let known = KnownTimes { offset: self.catalogue.offsets.get(&self.entry.host).copied(), month_first: None };
+        let read = |response: &StoredResponse, known| Ok(posts_of(&response.fetched()?, known, response.at));
+        let mut pages =
+            self.responses.iter().map(|response| read(response, known)).collect::<Result<Vec<_>, StoreError>>()?;
+        let forum = self.repeats.forum(self.entry.host);
+        // All pages of the thread, and some of others, show the order of day and month.
+        let dates =
+            pages.iter().fold(forum.map(ThreadBoilerplate::dates).unwrap_or_default(), |all, page| all.and(page.dates));
+        if let Some(month_first) = dates.month_first() {
+            for (page, response) in
+                pages.iter_mut().zip(self.responses).filter(|(page, _)| page.month_first != month_first)
+            {
+                *page = read(response, KnownTimes { month_first: Some(month_first), ..known })?;
+            }
+        }
+        let offset = pages.first().map_or(0, |page| page.offset);
+        let pages = pages.into_iter().zip(self.responses).map(|(page, response)| ThreadPage {
+            page: response.page,
+            visit: response.visit,
+            posts: page.posts,
+        });
+        let posts = merge(pages.collect(), forum.map(ThreadBoilerplate::announcements));
+        let opened = posts.first().and_then(|first| day(first.posted?, offset));
+        Ok(ThreadPosts { posts: posts.into_iter().map(forum_post).collect(), opened })
     }
+}
+
+/// The posts of a thread, and when the first was written.
+#[derive(Default)]
+struct ThreadPosts {
+    posts: Vec<ForumPost>,
+    opened: Option<Day>,
 }
 
 fn linked(parsed: &read::Parsed) -> impl Iterator<Item = OutLink> {

@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 
 use super::document::ForumPost;
+use super::thread_boilerplate::{Announcements, TOP, post_digest};
 use suidao_forum::forum::signatures;
-use suidao_page::model::PostRecord;
+use suidao_page::model::{ApproxTime, PostRecord};
 
 pub(super) struct ThreadPage {
     pub page: u16,
@@ -17,12 +18,25 @@ pub(super) struct ThreadPage {
 struct PlacedPost {
     post: PostRecord,
     at: (u16, usize),
+    /// Number of pages that show it at their top.
+    tops: u16,
 }
 
 /// Merges the pages of a thread. Posts of different visits are one post if they have the same fragment; else if they
 /// have the same number and nothing contradicts it; else if author, time and text are equal. The latest version counts.
-pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
+///
+/// `announcements`: posts that other threads show too.
+pub(super) fn merge(mut pages: Vec<ThreadPage>, announcements: Option<&Announcements>) -> Vec<PostRecord> {
     pages.sort_by_key(|page| page.visit);
+    for page in &mut pages {
+        let is_announcement = |post: &PostRecord| announcements.is_some_and(|all| all.contains(&post_digest(post)));
+        // In its own thread, it may be the first post below the announcement.
+        if page.posts.len() > 1
+            && let Some(at) = page.posts.iter().take(TOP).position(is_announcement)
+        {
+            page.posts.remove(at);
+        }
+    }
     let mut placed: Vec<PlacedPost> = Vec::new();
     let mut by_fragment: FxHashMap<String, usize> = FxHashMap::default();
     let mut by_post_number: FxHashMap<u32, usize> = FxHashMap::default();
@@ -56,12 +70,14 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
                     if known.post.text != post.text {
                         by_text.entry(post.text.clone()).or_default().push(at);
                     }
+                    // Another page, not another visit of the same.
+                    known.tops += u16::from(number == 0 && page > known.at.0);
                     known.at = known.at.min((page, number));
                     known.post.replace(post);
                 }
                 None => {
                     by_text.entry(post.text.clone()).or_default().push(at);
-                    placed.push(PlacedPost { post, at: (page, number) });
+                    placed.push(PlacedPost { post, at: (page, number), tops: u16::from(number == 0) });
                 }
             }
         }
@@ -71,10 +87,36 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
         placed.sort_by_key(|placed| (placed.post.number, placed.at));
     } else {
         placed.sort_by_key(|placed| placed.at);
+        place_pinned(&mut placed);
     }
     let mut posts: Vec<PostRecord> = placed.into_iter().map(|placed| placed.post).collect();
     signatures::cut(&mut posts);
     posts
+}
+
+/// Moves a post that staff pins to the top of each page, which is not the first: it is below too, is later than the
+/// next, or another has the first number.
+fn place_pinned(placed: &mut Vec<PlacedPost>) {
+    let [top, rest @ ..] = placed.as_slice() else { return };
+    if top.tops < 2 {
+        return;
+    }
+    if rest.iter().any(|other| same_words(&top.post, &other.post)) {
+        placed.remove(0);
+        return;
+    }
+    let later = |one: ApproxTime, other: ApproxTime| one.at >= other.at + i64::from(other.within);
+    let times = top.post.posted.zip(rest.first().and_then(|next| next.post.posted));
+    let is_later = times.is_some_and(|(top, next)| later(top, next));
+    let is_other = top.post.number != Some(1) && rest.iter().any(|other| other.post.number == Some(1));
+    let is_after =
+        |other: &PlacedPost| top.post.posted.zip(other.post.posted).is_some_and(|(top, other)| later(other, top));
+    let to = match (is_later, is_other) {
+        (true, _) => rest.iter().position(is_after).unwrap_or(rest.len()),
+        (false, true) => 1,
+        (false, false) => return,
+    };
+    placed[..=to].rotate_left(1);
 }
 
 /// Whether authors and times, if both posts have them, can be the same.
@@ -107,7 +149,7 @@ mod tests {
     use super::super::{Catalogue, CorpusDocument, Filter, PageRole, Parts, SelectedDocument, stream};
     use super::*;
     use crate::store::Store;
-    use suidao_page::model::{ApproxTime, PageKind, UrlId};
+    use suidao_page::model::{PageKind, UrlId};
 
     fn post(fragment: &str, number: u32, text: &str) -> PostRecord {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -123,7 +165,7 @@ mod tests {
 
     fn texts(pages: Vec<(u16, u64, Vec<PostRecord>)>) -> String {
         let pages = pages.into_iter().map(|(page, visit, posts)| ThreadPage { page, visit, posts }).collect();
-        merge(pages).into_iter().map(|post| post.text).collect::<Vec<_>>().join(" ")
+        merge(pages, None).into_iter().map(|post| post.text).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -137,6 +179,29 @@ mod tests {
         let other = PostRecord { author: Some("b".to_owned()), ..post("", 0, "x") };
         assert_eq!(two(post("", 0, "x"), other), "x x", "of two people");
         assert_eq!(texts(vec![(1, 0, vec![post("", 0, "+1"), post("", 0, "+1")])]), "+1 +1", "twice on one page");
+    }
+
+    #[test]
+    fn a_post_pinned_to_every_page_is_not_the_first() {
+        let at = |time: i64, text: &str| PostRecord {
+            posted: Some(ApproxTime { at: time, within: 60 }),
+            ..post("", 0, text)
+        };
+        let first = at(100, "a");
+        let two = |pin: &PostRecord| {
+            vec![(1, 0, vec![pin.clone(), first.clone(), at(300, "b")]), (2, 1, vec![pin.clone(), at(900, "c")])]
+        };
+        assert_eq!(texts(two(&at(500, "pinned"))), "a b pinned c", "by its time");
+        assert_eq!(texts(two(&at(50, "pinned"))), "pinned a b c", "the first post on every page");
+        let mut natural = two(&at(500, "pinned"));
+        natural[1].2.insert(1, at(500, "pinned"));
+        assert_eq!(texts(natural), "a b pinned c", "it has a place of its own");
+        let numbered = |number: u32, text: &str| post("", number, text);
+        let pages = vec![
+            (1, 0, vec![numbered(0, "pinned"), numbered(1, "a"), numbered(2, "b")]),
+            (2, 1, vec![numbered(0, "pinned"), numbered(3, "c")]),
+        ];
+        assert_eq!(texts(pages), "a pinned b c", "others are numbered");
     }
 
     #[test]

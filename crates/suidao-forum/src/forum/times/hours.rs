@@ -11,15 +11,16 @@ pub(super) struct TimeOfDay {
     pub(super) offset: Option<i32>,
 }
 
-/// A time of day after a date, separated by white space, "at", a comma or a "T".
+/// A time of day after a date, separated by white space, signs and words.
 pub(super) fn joined_time(cursor: &mut TextCursor) -> Option<TimeOfDay> {
+    const SIGNS: [&str; 14] = ["T", ",", "@", "|", "-", "–", "—", "»", "・", ":", "の", "·", ".", "，"];
+    const WORDS: [&str; 19] = [
+        "at", "um", "à", "às", "a", "as", "las", "om", "alle", "ore", "kl", "klo", "в", "о", "г", "saat", "uhr", "lúc",
+        "στις",
+    ];
     cursor.spaces();
-    let joint = cursor.any(&["T", ",", "at ", "@", "|", "-", "–", "—", "»", "・", ":", "の", "um ", "à "]);
-    cursor.spaces();
-    if joint == Some(",") {
-        let _ = cursor.any(&["at "]);
-        cursor.spaces();
-    }
+    let _ = cursor.any(&SIGNS);
+    cursor.joints(&[",", ".", "-"], &WORDS);
     time_of_day(cursor)
 }
 
@@ -34,8 +35,8 @@ pub(super) enum Half {
 
 /// Words before or after the hours.
 pub(super) const HALVES: [(Half, &[&str]); 4] = [
-    (Half::Early, &["上午", "早上", "凌晨", "清晨", "午前", "早晨", "am", "a.m."]),
-    (Half::Late, &["下午", "午後", "傍晚", "夜间", "pm", "p.m."]),
+    (Half::Early, &["上午", "早上", "凌晨", "清晨", "午前", "早晨", "오전", "am", "a.m."]),
+    (Half::Late, &["下午", "午後", "傍晚", "夜间", "오후", "pm", "p.m."]),
     (Half::Night, &["晚上"]),
     (Half::Noon, &["中午"]),
 ];
@@ -47,7 +48,7 @@ pub(super) fn time_of_day(cursor: &mut TextCursor) -> Option<TimeOfDay> {
     let prefix = half(cursor);
     cursor.spaces();
     let mut hour = cursor.number(1..=2)?;
-    let separator = cursor.any(&[":", "：", "時", "时", "点", "點"])?;
+    let separator = cursor.any(&[":", "：", "時", "时", "点", "點", "시", "h"])?;
     cursor.spaces();
     let minute = cursor.digits(1..=2).map(|(minute, _)| minute)?;
     let mut second = None;
@@ -62,7 +63,7 @@ pub(super) fn time_of_day(cursor: &mut TextCursor) -> Option<TimeOfDay> {
                 cursor.digits(1..=9).map(|_| ())
             });
         }
-    } else if cursor.any(&["分"]).is_some() {
+    } else if cursor.any(&["分", "분"]).is_some() {
         second = cursor.or(|cursor| {
             let second = cursor.number(1..=2)?;
             cursor.any(&["秒"]).map(|_| second)

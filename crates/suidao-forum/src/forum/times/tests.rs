@@ -9,7 +9,7 @@ use suidao_page::model::{Day, Millis};
 const NOW: i64 = 1_243_994_400;
 
 fn clock() -> TimeContext {
-    TimeContext { now: Millis(NOW as u64 * 1000), offset: 8 * 3600 }
+    TimeContext::new(Millis(NOW as u64 * 1000), 8 * 3600)
 }
 
 fn at(text: &str) -> i64 {
@@ -66,6 +66,90 @@ fn absolute_times_are_read_in_every_usual_form() {
     }
     let year_missing = first("12-25 12:01", clock()).unwrap();
     assert_eq!(year_missing.at, at("2008-12-25 12:01"), "the latest past one");
+}
+
+#[test]
+fn months_are_read_in_other_languages() {
+    for text in [
+        "25 五月, 2009 12:01",
+        "25 五月 2009 12:01",
+        "五月 25, 2009 12:01",
+        "星期一, 25 五月 2009, 12:01",
+        "周一 五月 25, 2009 12:01 pm",
+        "25 5月, 2009 12:01",
+        "二〇〇九年五月二十五日 12:01",
+        "２００９年５月２５日 12:01",
+        "25. Mai 2009, 12:01",
+        "25. Mai 2009 um 12:01 Uhr",
+        "Mo 25. Mai 2009, 12:01",
+        "25 de mayo de 2009 12:01",
+        "25 de maio de 2009 às 12:01",
+        "25 mai 2009 à 12h01",
+        "25 maggio 2009, alle 12:01",
+        "Пн 25 май 2009, 12:01",
+        "25 мая 2009 г. в 12:01",
+        "Mayıs 25, 2009, 12:01",
+        "25 Μαΐου 2009, 12:01",
+        "2009. május 25. 12:01",
+        "2009. máj. 25., 12:01",
+        "25 maja 2009, 12:01",
+        "25 mei 2009 om 12:01",
+        "25 maj 2009 kl. 12:01",
+        "25 toukokuuta 2009 klo 12:01",
+        "2009년 5월 25일 오후 12:01",
+        "2009년 5월 25일 12시 1분",
+        "25 tháng 5, 2009 lúc 12:01",
+        "25 مايو 2009 12:01",
+        "12:01pm On May 25",
+        "12:01, 25 May 2009",
+        "12:01 - 25.05.2009",
+        "12:01 25/05/2009",
+        "12:01 PM on Mai 25, 2009",
+    ] {
+        let moment = first(text, clock()).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(moment, ApproxTime { at: at("2009-05-25 12:01"), within: 60 }, "{text}");
+    }
+    for text in ["25. Mai 2009", "25 de mayo de 2009", "25 五月, 2009", "2009년 5월 25일", "25 мая 2009"] {
+        let moment = first(text, clock()).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(moment, ApproxTime { at: at("2009-05-25 00:00"), within: 86_400 }, "{text}");
+    }
+    for text in ["Heute, 09:01", "Aujourd'hui à 09:01", "Hoy, 9:01", "Сегодня в 09:01", "오늘 오전 9:01"] {
+        assert_eq!(first(text, clock()), Some(ApproxTime { at: at("2009-06-03 09:01"), within: 60 }), "{text}");
+    }
+    for text in ["Gestern, 12:01", "Hier à 12h01", "Вчера, 12:01", "I går, 12:01", "ayer a las 12:01"] {
+        assert_eq!(first(text, clock()), Some(ApproxTime { at: at("2009-06-02 12:01"), within: 60 }), "{text}");
+    }
+    // Ordinary words.
+    for text in [
+        "5 out of 10 people",
+        "hier",
+        "Hier steht es 3 mal",
+        "set 3 of 7",
+        "2 mai tai for me",
+        "3. April, we",
+        "ara 5 mais",
+    ] {
+        assert_eq!(first(text, clock()), None, "{text}");
+    }
+    let two = all("12 May 25, 2009 12:01", clock());
+    assert_eq!(two.last().map(|time| time.moment.at), Some(at("2009-05-25 12:01")));
+}
+
+#[test]
+fn the_order_of_day_and_month_is_the_forums() {
+    let european = TimeContext { month_first: false, ..clock() };
+    for (text, american, other) in [
+        ("05/04/2009 12:01", "2009-05-04 12:01", "2009-04-05 12:01"),
+        ("05-04-2009, 12:01", "2009-05-04 12:01", "2009-04-05 12:01"),
+        ("05/04/09 12:01", "2009-05-04 12:01", "2009-04-05 12:01"),
+        ("05.04.2009 12:01", "2009-04-05 12:01", "2009-04-05 12:01"),
+        ("05/25/2009 12:01", "2009-05-25 12:01", "2009-05-25 12:01"),
+        ("25/05/2009 12:01", "2009-05-25 12:01", "2009-05-25 12:01"),
+        ("2009-05-04 12:01", "2009-05-04 12:01", "2009-05-04 12:01"),
+    ] {
+        let read = |clock| first(text, clock).map(|time| time.at);
+        assert_eq!((read(clock()), read(european)), (Some(at(american)), Some(at(other))), "{text}");
+    }
 }
 
 #[test]
@@ -221,11 +305,21 @@ fn every_word_that_a_time_begins_with_is_a_beginning() {
     let mut words = vec!["less than a minute", "半", "about ", "over ", "almost ", "约"];
     words.extend(ago::JUST_NOW);
     words.extend(calendar::WEEKDAYS.concat());
-    words.extend(calendar::MONTHS.concat());
     words.extend(ago::COUNTS.iter().chain(&ago::LAST).chain(&calendar::RELATIVE_DAYS).flat_map(|(_, names)| *names));
     words.extend(hours::HALVES.iter().flat_map(|(_, names)| *names));
-    for word in words {
+    let named = [
+        "Jan 3",
+        "мая 3",
+        "十一月 3",
+        "Νοε 3",
+        "Σήμερα 10:17",
+        "aujourd'hui à 10:17",
+        "i går 10:17",
+        "오늘 10:17",
+        "民國",
+    ];
+    for word in words.into_iter().chain(named) {
         let first = word.chars().next().unwrap();
-        assert!(BEGINNINGS.contains(first) || is_latin_beginning(word), "{word}");
+        assert!(BEGINNINGS.contains(first) || is_latin_beginning(word) || is_name_beginning(word), "{word}");
     }
 }

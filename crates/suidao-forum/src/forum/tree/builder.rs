@@ -21,6 +21,9 @@ const TEXT: usize = 4 << 20;
 /// Maximum number of bytes of one attribute.
 const VALUE: usize = 2 << 10;
 
+/// Characters of a language code.
+const LANGUAGE: usize = 16;
+
 /// Attributes that are stored.
 static ATTRIBUTES: SectionWords = SectionWords::of(WORDS, "attributes");
 
@@ -48,6 +51,7 @@ struct OpenElement {
 struct Builder {
     nodes: Vec<Node>,
     title: String,
+    language: String,
     in_title: bool,
     references: References,
     stack: Vec<OpenElement>,
@@ -77,6 +81,7 @@ impl Builder {
         Self {
             nodes: vec![root],
             title: String::new(),
+            language: String::new(),
             in_title: false,
             references: References::new(base, encoding),
             stack: Vec::with_capacity(32),
@@ -96,6 +101,10 @@ impl Builder {
         }
         match tag.name {
             local_name!("html") | local_name!("head") | local_name!("body") | local_name!("form") => {
+                if tag.name == local_name!("html") && self.language.is_empty() {
+                    let language = attribute(tag, &local_name!("lang")).unwrap_or_default();
+                    self.language = language.trim().chars().take(LANGUAGE).collect();
+                }
                 return self.push(tag, self.top());
             }
             local_name!("base") => {
@@ -256,7 +265,7 @@ impl Builder {
 
     fn finish(mut self) -> Tree {
         self.nodes[0].end = self.nodes.len() as u32;
-        Tree { nodes: self.nodes, title: self.title, base: self.references.base().clone() }
+        Tree { nodes: self.nodes, title: self.title, language: self.language, base: self.references.base().clone() }
     }
 }
 

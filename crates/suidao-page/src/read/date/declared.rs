@@ -128,6 +128,15 @@ pub(in crate::read) struct Dates {
     scanned: usize,
 }
 
+/// Whether `3/4/2019` means March 4 on a page of this declared language, in lower case: of English-speaking countries
+/// only in the United States, and most English pages without a country are from there.
+pub fn writes_month_first(language: &str, url: &CrawlUrl) -> bool {
+    const OF_NO_COUNTRY: [&str; 6] = ["us", "io", "co", "ai", "tv", "me"];
+    let domain = url.host().rsplit('.').next().unwrap_or_default();
+    let elsewhere = domain.len() == 2 && !OF_NO_COUNTRY.contains(&domain);
+    language == "en-us" || !elsewhere && matches!(language, "en" | "")
+}
+
 impl Dates {
     pub(in crate::read) fn tag(&mut self, tag: &Tag) {
         self.end_script();
@@ -201,13 +210,8 @@ impl Dates {
         self.changed = self.changed.or(found.changed.first().copied());
     }
 
-    /// Whether `3/4/2019` means March 4: of English-speaking countries only in the United States, and most English
-    /// pages without a country are from there.
     pub(super) fn writes_month_first(&self, url: &CrawlUrl) -> bool {
-        const OF_NO_COUNTRY: [&str; 6] = ["us", "io", "co", "ai", "tv", "me"];
-        let domain = url.host().rsplit('.').next().unwrap_or_default();
-        let elsewhere = domain.len() == 2 && !OF_NO_COUNTRY.contains(&domain);
-        self.language == "en-us" || !elsewhere && matches!(self.language.as_str(), "en" | "")
+        writes_month_first(&self.language, url)
     }
 
     pub(super) fn finish(&mut self) {

@@ -14,6 +14,8 @@ mod written;
 
 pub(super) use address::is_section;
 pub(super) use declared::Dates;
+pub use declared::writes_month_first;
+pub use months::month as month_named;
 
 use declared::{DateElement, DateKind};
 use written::ParsedDate;
@@ -40,6 +42,11 @@ pub(super) struct Published {
 /// The first date in a text, in any of the forms that pages use.
 pub fn first_date(text: &str) -> Option<Day> {
     written::first(text, true).map(|date| date.day)
+}
+
+/// The day at the start of a text and its length in bytes; none for `3/4/2019`, which has two readings.
+pub fn date_at_start(text: &str) -> Option<(Day, usize)> {
+    written::at_start(text)
 }
 
 pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str, url: &CrawlUrl) -> Option<Published> {

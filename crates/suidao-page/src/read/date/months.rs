@@ -17,7 +17,8 @@ static MONTHS: LazyLock<FxHashMap<&'static str, u8>> = LazyLock::new(|| {
     months
 });
 
-pub(super) fn month(name: &str) -> Option<u8> {
+/// The month of a name in lower case, in one of the languages of the table.
+pub fn month(name: &str) -> Option<u8> {
     MONTHS.get(name).copied()
 }
 

@@ -4,6 +4,7 @@
 use super::clock::{ZONES, clock, second, take_clock};
 use super::tokens::{DateToken, TokenCursor, TokenKind, tokens};
 use crate::model::{Day, Timestamp};
+use crate::read::tokens::head;
 
 /// Minutes of a day.
 const DAY: i32 = 1_440;
@@ -56,6 +57,15 @@ pub(super) fn located(text: &str, terse: bool) -> Option<(usize, ParsedDate)> {
 }
 
 fn date_at(tokens: &[DateToken], at: usize, terse: bool) -> Option<ParsedDate> {
+    let (mut written, rest) = day_at(tokens, at, terse)?;
+    if written.clock.is_none() {
+        (written.clock, written.offset) = clock(rest);
+    }
+    Some(written)
+}
+
+/// A date, and what follows it.
+fn day_at<'a>(tokens: &'a [DateToken<'a>], at: usize, terse: bool) -> Found<'a> {
     let start = TokenCursor(&tokens[at..]);
     // A number that continues to the left (`1.2021-03-05`, `-5`) is part of something else.
     let glued = at > 0
@@ -64,7 +74,7 @@ fn date_at(tokens: &[DateToken], at: usize, terse: bool) -> Option<ParsedDate> {
         && at > 1
         && matches!(tokens[at - 2].kind, TokenKind::Number { .. })
         && !tokens[at - 1].spaced;
-    let found = match tokens[at].kind {
+    match tokens[at].kind {
         TokenKind::Number { digits: 8 | 14, .. } if terse => packed(start),
         TokenKind::Number { digits: 4, .. } => year_first(start),
         TokenKind::Number { digits: 1 | 2, .. } if !glued => day_first(start, terse).or_else(|| day_named(start)),
@@ -72,12 +82,21 @@ fn date_at(tokens: &[DateToken], at: usize, terse: bool) -> Option<ParsedDate> {
         TokenKind::Word(_) if tokens[at + 1..].iter().take(3).any(DateToken::is_number) => month_named(start),
         TokenKind::Sign('民') => republic(start),
         _ => None,
-    };
-    let (mut written, rest) = found?;
-    if written.clock.is_none() {
-        (written.clock, written.offset) = clock(rest);
     }
-    Some(written)
+}
+
+/// The day at the start of a text, if it is written without doubt, and its length in bytes.
+pub(super) fn at_start(text: &str) -> Option<(Day, usize)> {
+    /// Bytes of the longest date.
+    const DATE: usize = 96;
+    let text = head(text, DATE);
+    let tokens = tokens(text);
+    let first = tokens.first().filter(|first| first.start == 0)?;
+    let (written, rest) = day_at(&tokens, 0, false)?;
+    let end = rest.0.first().map_or(text.len(), |next| next.start);
+    // A time between the parts would be lost.
+    let plain = written.or.is_none() && written.clock.is_none();
+    (plain && !first.spaced).then(|| (written.day, text[..end].trim_end().len()))
 }
 
 type Found<'a> = Option<(ParsedDate, TokenCursor<'a>)>;
@@ -289,6 +308,27 @@ mod tests {
         }
         assert_eq!(read("二〇一九年六月二十七日").as_deref(), Some("2019-06-27"));
         assert_eq!(read("1er juillet 2019").as_deref(), Some("2019-07-01"));
+    }
+
+    #[test]
+    fn a_date_at_the_start_of_a_text_has_an_end() {
+        for (date, rest) in [
+            ("2021년 3월 5일", " 오후 3:05"),
+            ("5 tháng 3, 2021", " lúc 10:00"),
+            ("٥ مارس ٢٠٢١", " 10:00"),
+            ("民國110年3月5日", ""),
+            ("2021. március 5.", " 10:00"),
+            ("5 de março de 2021", ", 10:00"),
+        ] {
+            let found = at_start(&format!("{date}{rest}"));
+            assert_eq!(
+                found.map(|(day, length)| (day.to_string(), length)),
+                Some(("2021-03-05".to_owned(), date.len()))
+            );
+        }
+        for text in [" 5 March 2021", "on 5 March 2021", "3/4/2021", "5 March 10:00 2021", ""] {
+            assert_eq!(at_start(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,0 +1,220 @@
+//! What the threads of a forum have in common: ends of their titles, posts that staff shows in all, the order of day and
+//! month.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::xxh3_64;
+
+use suidao_forum::forum::analysis::PagePosts;
+use suidao_forum::forum::date_order::DateEvidence;
+use suidao_page::model::PostRecord;
+
+/// Separators between the title of a page and the name of its site.
+pub(super) const SEPARATORS: [&str; 11] = [" | ", " - ", " – ", " — ", " · ", " • ", " » ", " « ", " :: ", "｜", "_"];
+/// Posts at the top of a page among which an announcement may be.
+pub(super) const TOP: usize = 3;
+/// Characters of the shortest announcement: people repeat shorter texts.
+const TEXT: usize = 16;
+/// Parts of a title that may be removed at either end.
+const PARTS: usize = 4;
+/// Titles of which a part must be common to all but a few.
+const TITLES: usize = 4;
+
+/// Posts that do not belong to the threads that show them, by [`post_digest`].
+pub(super) type Announcements = FxHashSet<u64>;
+
+#[derive(Debug, Default)]
+pub(super) struct ThreadBoilerplate {
+    /// Parts of titles with their separators, from the outermost.
+    ends: Vec<String>,
+    starts: Vec<String>,
+    /// Names of boards.
+    boards: FxHashSet<String>,
+    announcements: Announcements,
+    dates: DateEvidence,
+}
+
+impl ThreadBoilerplate {
+    pub fn of(titles: &[String], boards: FxHashSet<String>, pages: &[PagePosts]) -> Self {
+        let mut rest: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let (mut ends, mut starts) = (Vec::new(), Vec::new());
+        for _ in 0..PARTS {
+            if let Some(end) = common(&rest, last_part) {
+                rest.iter_mut().for_each(|title| *title = title.strip_suffix(end.as_str()).unwrap_or(title));
+                ends.push(end);
+            } else if let Some(start) = common(&rest, first_part) {
+                rest.iter_mut().for_each(|title| *title = title.strip_prefix(start.as_str()).unwrap_or(title));
+                starts.push(start);
+            } else {
+                break;
+            }
+        }
+        let dates = pages.iter().fold(DateEvidence::default(), |dates, page| dates.and(page.dates));
+        Self { ends, starts, boards, announcements: announcements(pages), dates }
+    }
+
+    pub fn announcements(&self) -> &Announcements {
+        &self.announcements
+    }
+
+    pub fn dates(&self) -> DateEvidence {
+        self.dates
+    }
+
+    /// The title of a thread without the names of site and board. `linked`: the text of a link to it.
+    pub fn title<'a>(&self, title: &'a str, linked: &str) -> &'a str {
+        if let Some(own) = linked_part(title, linked) {
+            return own;
+        }
+        let mut rest = title;
+        for end in &self.ends {
+            rest = rest.strip_suffix(end.as_str()).unwrap_or(rest);
+        }
+        for start in &self.starts {
+            rest = rest.strip_prefix(start.as_str()).unwrap_or(rest);
+        }
+        if let Some(end) = last_part(rest)
+            && self.boards.contains(without_separator(end))
+        {
+            rest = &rest[..rest.len() - end.len()];
+        }
+        if rest.trim().is_empty() { title } else { rest.trim() }
+    }
+}
+
+/// Digest of a post's author and text.
+pub(super) fn post_digest(post: &PostRecord) -> u64 {
+    xxh3_64(format!("{}\0{}", post.author.as_deref().unwrap_or_default(), post.text).as_bytes())
+}
+
+/// Posts at the top of several threads, with the same author, text, and time or fragment.
+fn announcements(pages: &[PagePosts]) -> Announcements {
+    let mut seen: FxHashMap<u64, Vec<(usize, &PostRecord)>> = FxHashMap::default();
+    for (at, page) in pages.iter().enumerate() {
+        for post in page.posts.iter().take(TOP).filter(|post| post.text.chars().count() >= TEXT) {
+            seen.entry(post_digest(post)).or_default().push((at, post));
+        }
+    }
+    let is_one = |one: &PostRecord, other: &PostRecord| {
+        let times = one.posted.zip(other.posted);
+        one.fragment.is_some() && one.fragment == other.fragment
+            || times.is_some_and(|(one, other)| one.agrees(other, 60))
+    };
+    let is_shared = |seen: &[(usize, &PostRecord)]| {
+        let (first, post) = seen[0];
+        seen.iter().any(|(at, other)| *at != first && is_one(post, other))
+    };
+    seen.into_iter().filter(|(_, seen)| is_shared(seen)).map(|(digest, _)| digest).collect()
+}
+
+/// The part that nearly all titles have at one end, if they differ otherwise.
+fn common(titles: &[&str], part: fn(&str) -> Option<&str>) -> Option<String> {
+    let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
+    for found in titles.iter().filter_map(|title| part(title)) {
+        *counts.entry(found).or_default() += 1;
+    }
+    let different: FxHashSet<&str> = titles.iter().copied().collect();
+    let is_common = |count: usize| count >= TITLES && count * 10 >= titles.len() * 8 && different.len() >= TITLES;
+    counts.into_iter().find(|(_, count)| is_common(*count)).map(|(part, _)| part.to_owned())
+}
+
+/// The last part of a title, with its separator.
+pub(super) fn last_part(title: &str) -> Option<&str> {
+    let at = SEPARATORS.iter().filter_map(|separator| title.rfind(separator)).filter(|at| *at > 0).max()?;
+    Some(&title[at..])
+}
+
+fn first_part(title: &str) -> Option<&str> {
+    let ends = SEPARATORS.iter().filter_map(|separator| title.find(separator).map(|at| at + separator.len()));
+    let end = ends.filter(|end| *end < title.len()).min()?;
+    Some(&title[..end])
+}
+
+pub(super) fn without_separator(part: &str) -> &str {
+    let separator = SEPARATORS.iter().find(|separator| part.starts_with(**separator));
+    part[separator.map_or(0, |separator| separator.len())..].trim()
+}
+
+/// The parts of a title that a link to the page has too: lists show the titles of threads.
+fn linked_part<'a>(title: &'a str, linked: &str) -> Option<&'a str> {
+    /// Characters of a link that may be a part of a title.
+    const LINK: usize = 3;
+    let linked = linked.trim().trim_end_matches("...").trim_end_matches('…').trim();
+    if linked.is_empty() {
+        return None;
+    }
+    let around = |from: usize| {
+        let to = from + linked.len();
+        let ends =
+            SEPARATORS.iter().filter_map(|separator| title[..from].rfind(separator).map(|at| at + separator.len()));
+        let start = ends.max().unwrap_or(0);
+        let end = SEPARATORS.iter().filter_map(|separator| title[to..].find(separator).map(|at| to + at)).min();
+        title[start..end.unwrap_or(title.len())].trim()
+    };
+    // The words may also be a part of the name of the site.
+    let best = title.match_indices(linked).map(|(from, _)| around(from)).min_by_key(|part| part.len())?;
+    (best == linked || linked.chars().count() >= LINK).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_page::model::ApproxTime;
+
+    fn of(titles: &[&str], boards: &[&str]) -> ThreadBoilerplate {
+        let titles: Vec<String> = titles.iter().map(|title| (*title).to_owned()).collect();
+        ThreadBoilerplate::of(&titles, boards.iter().map(|name| (*name).to_owned()).collect(), &[])
+    }
+
+    #[test]
+    fn the_names_of_site_and_board_are_no_part_of_a_title() {
+        let own = ["怎么备份 - 安全", "C++ - 入门", "三", "四", "五", "六"];
+        let templates: [fn(&str) -> String; 6] = [
+            |title| format!("{title} - 长桥社区"),
+            |title| format!("{title} - 运维 - 长桥社区 - Powered by Discuz!"),
+            |title| format!("{title} | 长桥社区"),
+            |title| format!("长桥社区 • 查看主题 - {title}"),
+            |title| format!("{title}_运维_长桥社区"),
+            |title| format!("长桥社区 :: {title}"),
+        ];
+        for template in templates {
+            let titles: Vec<String> = own.iter().map(|title| template(title)).collect();
+            let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+            let learnt = of(&titles, &["运维"]);
+            for (title, own) in titles.iter().zip(own) {
+                assert_eq!(learnt.title(title, own), own, "by its link");
+                assert_eq!(learnt.title(title, ""), own, "by its template");
+                assert_eq!(of(&[], &[]).title(title, own), own, "of a single thread");
+            }
+        }
+    }
+
+    #[test]
+    fn a_link_may_cut_a_title_and_leave_out_its_prefix() {
+        let plain = of(&[], &[]);
+        assert_eq!(plain.title("[求助] 怎么备份数据库 - 运维 - 长桥", "怎么备份数..."), "[求助] 怎么备份数据库");
+        assert_eq!(plain.title("怎么备份 - 长桥", "首页"), "怎么备份 - 长桥");
+        assert_eq!(plain.title("怎么备份", ""), "怎么备份");
+        assert_eq!(plain.title("Bread Forum • View topic - Bread", "Bread"), "Bread");
+        assert_eq!(plain.title("问答 - 一问一答", "问"), "问答 - 一问一答");
+        assert_eq!(of(&["长桥"; 8], &[]).title("长桥", ""), "长桥");
+    }
+
+    #[test]
+    fn a_post_in_several_threads_is_an_announcement() {
+        let post = |author: &str, text: &str, at: i64| PostRecord {
+            author: Some(author.to_owned()),
+            text: text.to_owned(),
+            posted: Some(ApproxTime { at, within: 60 }),
+            ..PostRecord::default()
+        };
+        let page =
+            |posts: Vec<PostRecord>| PagePosts { posts, offset: 0, month_first: true, dates: DateEvidence::default() };
+        let staff = || post("staff", "Advertising is not permitted here.", 5);
+        let pages = [
+            page(vec![staff(), post("ann", "A text that is long enough.", 100)]),
+            page(vec![staff(), post("bob", "+1", 200), post("spam", "Buy our bread, it is the best.", 300)]),
+            page(vec![post("ann", "+1", 200), post("spam", "Buy our bread, it is the best.", 9_000)]),
+        ];
+        assert_eq!(announcements(&pages), [post_digest(&staff())].into_iter().collect());
+    }
+}
