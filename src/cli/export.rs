@@ -28,8 +28,11 @@ use super::{Exit, Verbosity, inputs, outfiles};
 pub struct ExportArgs {
     #[command(flatten)]
     pub source: CrawlSourceArgs,
-    /// Format
-    #[arg(long, value_enum, default_value_t = Format::Jsonl, help_heading = "Output")]
+    /// Format [default: that of the output's extension, or jsonl]
+    #[arg(long = "format", value_enum, value_name = "FORMAT", help_heading = "Output")]
+    pub given_format: Option<Format>,
+    /// What is written: the format given, or that of the extension.
+    #[arg(skip)]
     pub format: Format,
     /// File to write; text is compressed if it ends in .gz or .zst; a name without extension gets that of the format; -
     /// for standard output
@@ -66,9 +69,10 @@ pub struct ExportArgs {
 }
 
 /// Export formats.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// One JSON object per line and page
+    #[default]
     Jsonl,
     /// CSV table with a header and one row per page; lists and objects are JSON
     Csv,
@@ -131,6 +135,7 @@ pub struct ExportSelection {
 }
 
 pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
+    let args = &ExportArgs { format: outfiles::format(args)?, ..args.clone() };
     let mut filter = args.filter.filter()?;
     if let Some(SinceFlag::Day(day)) = args.since {
         filter.all_of.push(Condition::Fetched(Bounds::from(day)));
@@ -160,7 +165,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     let to = Destination::of(args)?;
     let (store, catalogue) = inputs::crawl(source.path())?;
     outfiles::may_be_written(args)?;
-    let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
+    let wanted = wanted(args, verbosity, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
     let export = Export {
         store: &store,
         catalogue: &catalogue,
@@ -323,6 +328,7 @@ pub fn destination(output: &Path) -> String {
 
 fn wanted(
     args: &ExportArgs,
+    verbosity: Verbosity,
     name: &str,
     directory: &CrawlDirectory,
     catalogue: &Catalogue,
@@ -331,11 +337,12 @@ fn wanted(
     let last = matches!(args.since, Some(SinceFlag::Last));
     let former = match export_state::read(directory, name)? {
         Some(former) => former,
-        None if last => bail!(
-            "--since last: there is no earlier {name} export of {}; leave out --since the first time",
-            directory.root().display()
-        ),
-        None => return Ok(ExportSelection { selection: all.clone(), all, retired: Vec::new() }),
+        None => {
+            if last {
+                infoln!(verbosity, "There is no earlier {name} export of this crawl, so all pages are written.");
+            }
+            return Ok(ExportSelection { selection: all.clone(), all, retired: Vec::new() });
+        }
     };
     let changes = export_state::changes(catalogue, &all, &former);
     let (selection, retired) = match args.since {

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use suidao::corpus::Catalogue;
 use suidao::crawl::OfferedLink;
 use suidao::model::{CrawlUrl, PathState, TunnelBudget, UrlError};
+use suidao::read::charset::decode;
 use suidao::store::{CrawlDirectory, Store, plain_file};
 use suidao::strategy::{StrategyName, StrategySettings};
 use suidao::text::entries;
@@ -116,8 +117,10 @@ pub fn offered(path: &Path, topic: &Topic) -> Result<Vec<OfferedLink>> {
 /// The URLs of each line, and the text after them.
 fn lines_of_urls(path: &Path, what: &str) -> Result<Vec<(Vec<CrawlUrl>, String)>> {
     let name = path.display();
-    let text = std::fs::read_to_string(path)
+    let bytes = std::fs::read(path)
         .with_context(|| format!("cannot read the {what} {name}; give a text file with one URL per line"))?;
+    // In any Chinese charset, as keywords.
+    let text = decode(&bytes, None).text;
     let (mut urls, mut wrong) = (Vec::new(), Vec::new());
     for (number, line) in entries(&text) {
         let (word, text) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

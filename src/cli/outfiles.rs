@@ -9,6 +9,33 @@ use suidao::index::Index;
 use super::engines;
 use super::export::{ExportArgs, Format};
 
+/// The format given, or that of the output's extension.
+pub fn format(args: &ExportArgs) -> Result<Format> {
+    let output = args.output.as_deref().filter(|output| args.shard_size.is_none() && !is_directory(output));
+    let name = output.and_then(Path::file_name).map(|name| name.to_string_lossy().to_ascii_lowercase());
+    let name = name.unwrap_or_default();
+    let stem = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+    let extension = stem.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let meant = match extension {
+        "" | "jsonl" | "ndjson" | "json" => Some(Format::Jsonl),
+        "csv" => Some(Format::Csv),
+        "parquet" => Some(Format::Parquet),
+        "warc" => Some(Format::Warc),
+        "txt" | "text" => Some(Format::Text),
+        "md" | "markdown" => Some(Format::Markdown),
+        "graphml" => Some(Format::Graph),
+        _ => None,
+    };
+    match (args.given_format, meant) {
+        (Some(given), _) => Ok(given),
+        (None, Some(meant)) => Ok(meant),
+        (None, None) => bail!(
+            "-o {name}: no format has the extension .{extension}; name the format with --format, or use .jsonl, .csv, .parquet, \
+             .warc.gz, .txt, .md or .graphml"
+        ),
+    }
+}
+
 /// The output's name: a file name without an ending of the format gets it.
 pub fn named(args: &ExportArgs) -> Option<PathBuf> {
     let output = args.output.as_ref()?;
@@ -25,7 +52,8 @@ pub fn named(args: &ExportArgs) -> Option<PathBuf> {
         Format::Index => return Some(output.clone()),
     };
     let name = output.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+    let lower = name.to_ascii_lowercase();
+    let stem = lower.strip_suffix(".gz").or(lower.strip_suffix(".zst")).unwrap_or(&lower);
     let is_named = stem.len() < name.len() || endings.iter().any(|ending| stem.ends_with(&format!(".{ending}")));
     // An existing directory, pipe or device is used as it is.
     let is_meant = output == Path::new("-") || args.shard_size.is_some() || name.is_empty() || is_named;

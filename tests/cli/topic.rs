@@ -69,6 +69,25 @@ fn from_the_documents_of_a_crawl() {
     assert!(suggested.iter().filter(|term| topic.contains(term)).count() >= 3, "{suggested:?}");
     assert!(short.iter().all(|(term, _)| !suggested.contains(term)), "{suggested:?}");
 
+    // The pages of a crawl are tested by labels of their URLs, in any charset.
+    let urls = suidao::store::CrawlDirectory::new(&stage.path("crawl"));
+    let store = suidao::store::Store::open(&urls).unwrap();
+    let found = store.batches().flat_map(|record| record.unwrap().batch.events).filter_map(|event| match event {
+        suidao::model::Event::Discovered(found) => Some(found.url),
+        _ => None,
+    });
+    let labels: String = found.enumerate().map(|(at, url)| format!("{url}\t{}\n", at % 2)).collect();
+    let labels = encoding_rs::GBK.encode(&format!("# 标注\n{labels}")).0.into_owned();
+    fs::write(stage.path("labels.tsv"), labels).unwrap();
+    let (relevant, labels) = (stage.path("relevant.toml"), stage.path("labels.tsv"));
+    let tested = command(&["topic", "test", "-m", text(&relevant), "--pages", crawl, "--labels", text(&labels)]);
+    assert!(tested.expect(0).out.contains("labelled pages"));
+    let learn = ["topic", "learn", text(&relevant), "--labels", text(&labels), "--pages", crawl, "-o"];
+    let refused = command(&[&learn[..], &[text(&stage.path("all.toml"))]].concat()).expect(2);
+    assert!(refused.err.contains("already exists") && refused.err.contains("--force"), "{}", refused.err);
+    command(&[&learn[..], &[text(&stage.path("new.toml"))]].concat()).expect(0);
+    command(&[&learn[..], &[text(&stage.path("all.toml")), "--force"]].concat()).expect(0);
+
     let none = stage.path("none");
     assert!(run(build(&stage, "x.toml", &["--crawl", text(&none)])).expect(2).err.contains("none"));
     run(build(&stage, "x.toml", &["--relevant", "--pages", crawl])).expect(2);

@@ -235,7 +235,6 @@ fn flags_that_a_format_does_not_use_are_rejected() {
         ("index", vec!["--since", "2020-01-01"], "leave out --since"),
         ("index", vec!["--shard-size", "1MB"], "an index is a directory"),
         ("graph", vec!["--shard-size", "1MB"], "three files"),
-        ("jsonl", vec!["--since", "last"], "leave out --since the first time"),
         ("jsonl", vec!["--where", "relevance:2.."], "between 0 and 1"),
         ("jsonl", vec!["--where", "date:soon"], "2021-03-05"),
     ] {
@@ -250,6 +249,46 @@ fn flags_that_a_format_does_not_use_are_rejected() {
         assert!(visible(&out) == before, "{format}");
     }
     assert!(!stage.path("crawl").join("exports").exists());
+}
+
+#[test]
+fn the_extension_chooses_the_format_and_an_unknown_one_is_refused() {
+    let stage = crawled();
+    let out = stage.path("out");
+    let export = |name: &str, more: &[&str]| {
+        let mut command = suidao();
+        command.arg("export").arg(stage.path("crawl")).arg("-o").arg(out.join(name)).args(more);
+        run(command)
+    };
+    for (name, begins) in [
+        ("a.parquet", &b"PAR1"[..]),
+        ("b.csv", b"id,"),
+        ("c.jsonl", b"{\""),
+        ("d.warc.gz", b"\x1f\x8b"),
+        ("e.csv.gz", b"\x1f\x8b"),
+        ("f.MD", b"---"),
+        ("g.graphml", b"<?xml"),
+    ] {
+        export(name, &[]).expect(0);
+        let bytes = std::fs::read(out.join(name)).unwrap();
+        assert!(bytes.starts_with(begins), "{name}: {:?}", &bytes[..bytes.len().min(20)]);
+    }
+    let before = visible(&out);
+    for name in ["x.docx", "x.parquets", "x.sqlite.gz"] {
+        let ended = export(name, &[]).expect(2);
+        assert!(ended.err.contains("no format has the extension") && ended.err.contains("--format"), "{}", ended.err);
+    }
+    assert_eq!(visible(&out), before, "nothing is written");
+    export("plain", &[]).expect(0);
+    assert!(out.join("plain.jsonl").exists());
+    // The first time everything is new.
+    let all = std::fs::read(out.join("c.jsonl")).unwrap();
+    std::fs::remove_dir_all(stage.path("crawl").join("exports")).unwrap();
+    let first = export("first.jsonl", &["--since", "last"]).expect(0);
+    assert!(first.err.contains("no earlier jsonl export"), "{}", first.err);
+    assert_eq!(std::fs::read(out.join("first.jsonl")).unwrap(), all);
+    export("second.jsonl", &["--since", "last"]).expect(0);
+    assert!(std::fs::read(out.join("second.jsonl")).unwrap().is_empty());
 }
 
 /// The documents of threads, by number.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use suidao::html::count;
 use suidao::model::CrawlUrl;
@@ -30,10 +30,18 @@ pub struct LearnArgs {
     /// Lexicon to write [default: the lexicon to improve]
     #[arg(short, long, value_name = "LEXICON", help_heading = "Output")]
     output: Option<PathBuf>,
+    /// Replace an existing lexicon with -o
+    #[arg(long, requires = "output", help_heading = "Output")]
+    force: bool,
 }
 
 pub fn run(args: &LearnArgs, verbosity: Verbosity) -> Result<()> {
     let name = args.lexicon.display();
+    if let Some(output) =
+        args.output.as_ref().filter(|output| **output != args.lexicon && !args.force && output.exists())
+    {
+        bail!("{}: already exists; choose another name with -o, or replace it with --force", output.display());
+    }
     let lexicon = inputs::lexicon(&args.lexicon)?;
     let labels = lists::labels(&args.labels)?;
     let label = |sample: &Sample| {

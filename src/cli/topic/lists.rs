@@ -34,9 +34,10 @@ pub fn keywords(path: &Path) -> Result<Vec<(String, Option<f64>)>> {
 
 pub fn labels(path: &Path) -> Result<HashMap<String, bool>> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| {
+    let bytes = std::fs::read(path).with_context(|| {
         format!("cannot read the labels {name}; give a text file with a page, a tab, and 1 or 0 per line")
     })?;
+    let text = decode(&bytes, None).text;
     entries(&text)
         .map(|(at, line)| {
             // Text after the label is ignored: `suidao label` writes score and stratum there.

@@ -16,8 +16,8 @@ pub struct TestArgs {
     /// Lexicon to test
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: PathBuf,
-    /// Folder of .html, .htm and .txt files
-    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    /// Pages: a crawl directory, a folder of .html, .htm and .txt files, or a WARC file
+    #[arg(long, visible_alias = "crawl", value_name = "PATH", help_heading = "Input")]
     pages: PathBuf,
     /// Labels: path within the folder (or URL), a tab, and 1 or yes (on topic), 0 or no; labels.tsv of `suidao label`
     /// works
@@ -28,7 +28,7 @@ pub struct TestArgs {
 pub fn run(args: &TestArgs) -> Result<()> {
     let topic = crate::cli::inputs::topic(&args.lexicon)?;
     let labels = args.labels.as_deref().map(lists::labels).transpose()?;
-    let samples = samples::from_folder(&args.pages)?;
+    let samples = samples::from_path(&args.pages)?;
     let scores: Vec<_> = samples.par_iter().map(|sample| topic.score(&sample.document)).collect();
     outln!("relevance\tverdict\tpage\tterms");
     let mut labelled = Vec::new();

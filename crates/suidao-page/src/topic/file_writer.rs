@@ -24,7 +24,7 @@ impl Lexicon {
         let quoted = |text: &str| Value::String(text.to_owned()).to_string();
         writeln!(
             out,
-            "# A topic lexicon of suidao. You may edit it, but a crawl cannot resume with a changed lexicon."
+            "# A topic lexicon of suidao. You may edit it; a crawl resumes with a changed lexicon after `suidao rescore`."
         )?;
         writeln!(out, "format = {FORMAT}\nname = {}\n", quoted(&self.name))?;
         writeln!(
