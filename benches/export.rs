@@ -133,6 +133,7 @@ fn crawl(directory: &CrawlDirectory, pages: u64) -> u64 {
         rotate_at: ArchiveSettings::ROTATE_AT,
         user_agent: "suidao bench".to_owned(),
         request_headers: Vec::new(),
+        robots: Some(true),
     };
     let archive = WarcArchive::resume(directory, None, settings).expect("a new archive");
     let writer = Writer::spawn(store, archive, |_| {}).expect("a thread");

@@ -81,6 +81,7 @@ fn open(directory: &CrawlDirectory) -> (Store, WarcArchive) {
         rotate_at: ArchiveSettings::ROTATE_AT,
         user_agent: "suidao bench".to_owned(),
         request_headers: Vec::new(),
+        robots: Some(true),
     };
     let last = store.last_location().expect("a whole log");
     (store, WarcArchive::resume(directory, last, settings).expect("a new directory"))

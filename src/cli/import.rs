@@ -64,12 +64,12 @@ pub fn run(args: &ImportArgs, verbosity: Verbosity) -> Result<Exit> {
         other => other.into(),
     })?;
     let job = &import.job;
-    let details = Imported { import: &report.counts, continued: report.continued };
+    let details = Imported { import: &report.counts, is_known: report.is_known };
     let mut summary = RunSummary::new(&job.config, &job.topic, &job.directory, &report.crawl, details);
     if report.crawl.stop.is_some() {
         summary.stopped = Stopped::As("imported");
     }
-    let value = if report.continued { summary.value()? } else { summary.write()? };
+    let value = if report.is_known { summary.value()? } else { summary.write()? };
     if args.json {
         outln!("{}", json!({ "summary": value }));
     }
@@ -85,16 +85,23 @@ pub fn run(args: &ImportArgs, verbosity: Verbosity) -> Result<Exit> {
 struct Imported<'a> {
     import: &'a ImportCounts,
     #[serde(skip)]
-    continued: bool,
+    is_known: bool,
 }
 
 impl Display for RunSummary<'_, Imported<'_>> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Imported { import: counts, continued } = &self.details;
+        let Imported { import: counts, is_known } = &self.details;
         let progress = &self.report.progress;
-        let why = match (self.report.stop, continued) {
-            (_, true) => "The directory holds this import already, and was used since. Nothing was changed.",
-            (None, _) => "Interrupted. Rerun the same command to resume.",
+        if *is_known {
+            return write!(
+                out,
+                "The directory has the pages of {} already. Nothing was changed.\n{}",
+                if counts.known_files == 1 { "this file" } else { "these files" },
+                self.place()
+            );
+        }
+        let why = match self.report.stop {
+            None => "Interrupted. Rerun the same command to resume.",
             _ if progress.pages == 0 => "No page could be imported.",
             _ => "Imported.",
         };
@@ -112,6 +119,10 @@ impl Display for RunSummary<'_, Imported<'_>> {
             none if none.is_empty() => none,
             unused => format!("Unused records: {unused}.\n"),
         };
-        write!(out, "{}{}{unused}{}", self.hosts(), self.losses(), self.place())
+        let known = match counts.known_files {
+            0 => String::new(),
+            known => format!("Imported before, so skipped: {}.\n", count(known as usize, "file", "files")),
+        };
+        write!(out, "{}{}{unused}{known}{}", self.hosts(), self.losses(), self.place())
     }
 }

@@ -182,9 +182,10 @@ fn an_import_that_is_killed_resumes_and_another_is_rejected() {
     // Once more: nothing to do. With a further file: it follows.
     let before = crate::support::events(&stage.path("whole")).len();
     let again = run(import(&stage, &file, "whole", &[])).expect(0);
-    assert!(again.err.contains("This run: 0 pages"), "{}", again.err);
+    assert!(again.err.contains("has the pages of this file already. Nothing was changed."), "{}", again.err);
     assert_eq!(crate::support::events(&stage.path("whole")).len(), before);
-    run(import(&stage, &[file[0].clone(), others.join("plain.warc.gz")], "whole", &[])).expect(0);
+    let more = run(import(&stage, &[file[0].clone(), others.join("plain.warc.gz")], "whole", &[])).expect(0);
+    assert!(more.err.contains("Imported before, so skipped: 1 file."), "{}", more.err);
     assert!(crate::support::events(&stage.path("whole")).len() > before);
     let state = snapshot(&stage.path("whole"));
     // With another threshold, and with seeds, which make the first step another.
@@ -192,13 +193,99 @@ fn an_import_that_is_killed_resumes_and_another_is_rejected() {
     let threshold = ["--set", "crawl.page_threshold=0.9"];
     for (file, more, word) in [
         ("plain.warc.gz", threshold, "not 0.9; use the same crawl.page_threshold"),
-        ("mixed.warc", seeds, "another import"),
+        ("mixed.warc", seeds, "were imported with other seeds"),
     ] {
         let other = run(import(&stage, &[others.join(file)], "whole", &more)).expect(2);
         assert!(other.err.contains(word), "{}", other.err);
     }
     let after = snapshot(&stage.path("whole"));
     let changed: Vec<_> = state.keys().filter(|path| path.is_file() && after.get(*path) != state.get(*path)).collect();
+    assert!(changed.iter().all(|path| path.to_string_lossy().contains("/state/log/")), "{changed:?}");
+}
+
+/// The data card of all pages.
+fn card(stage: &Stage, dir: &Path) -> String {
+    let text = stage.path("card.txt");
+    let mut export = suidao();
+    export.args(["export", "--force", "--where", "listings:yes", "--format", "text", "-o"]).arg(&text).arg(dir);
+    run(export).expect(0);
+    fs::read_to_string(stage.path("card.card.md")).unwrap()
+}
+
+/// The records of an archive in `parts` files of about equal length.
+fn in_parts(stage: &Stage, archive: &Path, parts: usize) -> Vec<PathBuf> {
+    let archive = fs::read(archive).unwrap();
+    let head = b"WARC/1.";
+    let is_start = |at: &usize| archive[*at..].starts_with(head) && (*at == 0 || archive[at - 1] == b'\n');
+    let starts: Vec<usize> = (0..archive.len()).filter(is_start).collect();
+    let starts: Vec<usize> = starts.chunks(starts.len().div_ceil(parts)).map(|part| part[0]).collect();
+    let ends = starts.iter().skip(1).copied().chain([archive.len()]);
+    let parts = starts.iter().copied().zip(ends).enumerate();
+    parts
+        .map(|(number, (start, end))| {
+            let path = stage.path(&format!("part{number}.warc"));
+            fs::write(&path, &archive[start..end]).unwrap();
+            path
+        })
+        .collect()
+}
+
+#[test]
+fn further_files_follow_in_the_same_directory() {
+    let Some((stage, others)) = written_by_others() else { return };
+    let parts = in_parts(&stage, &others.join("mixed.warc"), 3);
+    run(import(&stage, &parts, "at-once", &[])).expect(0);
+    let at_once = facts(&stage.path("at-once"));
+    assert!(at_once.len() > 200);
+    let dir = stage.path("grown");
+    // One after the other; the second is killed, and then no other may follow before it is complete.
+    run(import(&stage, &parts[..1], "grown", &[])).expect(0);
+    let one = crate::support::events(&dir);
+    let mut running = Running::start(import(&stage, &parts[1..2], "grown", &["--json"]));
+    while !running.has_ended() && running.output("out").matches("\"page-fetched\"").count() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    running.kill();
+    let ends = fs::read_to_string(dir.join("state/imports.json")).unwrap().matches("\"end\"").count();
+    if ends < 2 {
+        let other = run(import(&stage, &parts[2..], "grown", &[])).expect(2);
+        assert!(other.err.contains("an import of other files (part1.warc) was interrupted"), "{}", other.err);
+    }
+    // All of them: the killed import is completed, and the third file follows.
+    let ended = run(import(&stage, &parts, "grown", &[])).expect(0);
+    assert!(ended.err.contains("Imported before, so skipped: "), "{}", ended.err);
+    assert_eq!(crate::support::events(&dir)[..one.len()], one);
+    assert_eq!(facts(&dir), at_once);
+    is_a_crawl(&stage, &dir);
+    let card = card(&stage, &dir);
+    assert!(card.contains("A text corpus from archives of a web crawl") && card.contains("part2.warc"), "{card}");
+    assert!(card.contains("whether it obeyed robots.txt is unknown") && !card.contains("obeyed robots.txt,"), "{card}");
+    // The same in one go, without the kill.
+    for part in &parts {
+        run(import(&stage, std::slice::from_ref(part), "whole", &[])).expect(0);
+    }
+    assert_eq!(crate::support::events(&stage.path("whole")), crate::support::events(&dir));
+    // A crawl goes on, and another archive follows it.
+    let mut crawl = stage.crawl("grown", &BREADTH_FIRST);
+    crawl.args(["--max-pages", "5000"]);
+    run(crawl).expect(0);
+    run(import(&stage, &[others.join("dedup.warc.gz")], "grown", &[])).expect(0);
+    assert!(visits(&dir) > 200);
+    is_a_crawl(&stage, &dir);
+    // A crawl is no import.
+    let crawl = stage.path("crawl");
+    assert!(self::card(&stage, &crawl).contains("The crawler obeyed robots.txt, which grants no licence."));
+    let mut unchecked = stage.crawl("unchecked", &BREADTH_FIRST);
+    unchecked.args(["--max-pages", "30", "--set", "politeness.robots=false"]);
+    run(unchecked).expect(0);
+    let card = self::card(&stage, &stage.path("unchecked"));
+    assert!(card.contains("The crawler did not read robots.txt (`politeness.robots = false`)."), "{card}");
+    let before = snapshot(&crawl);
+    let refused = run(import(&stage, &parts, "crawl", &[])).expect(2);
+    assert!(refused.err.contains("contains a crawl, not an import"), "{}", refused.err);
+    let after = snapshot(&crawl);
+    let changed: Vec<_> =
+        before.keys().filter(|path| path.is_file() && after.get(*path) != before.get(*path)).collect();
     assert!(changed.iter().all(|path| path.to_string_lossy().contains("/state/log/")), "{changed:?}");
 }
 

@@ -70,7 +70,7 @@ fn from_the_documents_of_a_crawl() {
     assert!(short.iter().all(|(term, _)| !suggested.contains(term)), "{suggested:?}");
 
     // The pages of a crawl are tested by labels of their URLs, in any charset.
-    let urls = suidao::store::CrawlDirectory::new(&stage.path("crawl"));
+    let urls = suidao::store::CrawlDirectory::new(stage.path("crawl"));
     let store = suidao::store::Store::open(&urls).unwrap();
     let found = store.batches().flat_map(|record| record.unwrap().batch.events).filter_map(|event| match event {
         suidao::model::Event::Discovered(found) => Some(found.url),

@@ -125,6 +125,7 @@ async fn write(
         rotate_at: ArchiveSettings::ROTATE_AT,
         user_agent: config.fetch.agent(),
         request_headers: Vec::new(),
+        robots: Some(config.politeness.robots),
     };
     let mut pages = match linked {
         true => Pages::Linked { pages: directory.pages(), files: HashMap::new() },

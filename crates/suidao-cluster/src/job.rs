@@ -218,6 +218,7 @@ fn open_archive(
         rotate_at: if is_bucket(archive) { UPLOAD_AT } else { ArchiveSettings::ROTATE_AT },
         user_agent: config.fetch.agent(),
         request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
+        robots: Some(config.politeness.robots),
     };
     WarcArchive::resume(&directory, None, settings).map_err(unusable)
 }

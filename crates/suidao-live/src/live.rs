@@ -435,6 +435,7 @@ fn open_archive(job: &Job, fetcher: &Fetcher, store: &Store) -> Result<WarcArchi
         rotate_at: ArchiveSettings::ROTATE_AT,
         user_agent: job.config.fetch.agent(),
         request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
+        robots: Some(job.config.politeness.robots),
     };
     Ok(WarcArchive::resume(&job.directory, store.last_location()?, settings)?)
 }

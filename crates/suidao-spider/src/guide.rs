@@ -62,7 +62,7 @@ impl Guide {
         let shared = Shared {
             fetcher: Fetcher::new(&config.fetch)?,
             judge: Judge::new(Arc::clone(&topic), k),
-            staging: Staging::open(&directory, &config.fetch.user_agent)?,
+            staging: Staging::open(&directory, &config.fetch.user_agent, config.politeness.robots)?,
             agent: live::agent(&config).to_owned(),
             robots: config.politeness.robots,
             delay: Duration::from_secs_f64(config.politeness.delay.max(0.0)),

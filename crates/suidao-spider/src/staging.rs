@@ -17,7 +17,7 @@ pub struct Staging {
 
 impl Staging {
     /// Begins a run.
-    pub fn open(directory: &Path, user_agent: &str) -> Result<Self, StoreError> {
+    pub fn open(directory: &Path, user_agent: &str, robots: bool) -> Result<Self, StoreError> {
         let root = root(directory);
         let run = root.join(format!("{:05}", runs(&root)?.len()));
         let pages = CrawlDirectory::new(&run).pages();
@@ -26,6 +26,7 @@ impl Staging {
             rotate_at: ArchiveSettings::ROTATE_AT,
             user_agent: user_agent.to_owned(),
             request_headers: Vec::new(),
+            robots: Some(robots),
         };
         let archive = WarcArchive::resume(&CrawlDirectory::new(&run), None, settings)?;
         Ok(Self { root, archive: Mutex::new(archive) })

@@ -1,12 +1,16 @@
 //! The data card of a corpus: contents, origin, what was left out, and how to remove a page. After Gebru et al.,
 //! Datasheets for Datasets (2021), as far as a crawl knows the answers.
 
+mod origin;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
 use super::Export;
+use origin::Origin;
 use suidao_store::corpus::Filter;
+use suidao_store::store::StoreError;
 
 const HOSTS: usize = 20;
 
@@ -19,6 +23,7 @@ struct Count {
 pub struct Card<'a> {
     export: &'a Export<'a>,
     filter: &'a Filter,
+    origin: Origin,
     all: Count,
     bytes: u64,
     /// Pages so far, and those without text.
@@ -33,10 +38,11 @@ pub struct Card<'a> {
 
 impl<'a> Card<'a> {
     /// The card of these pages, which `filter` selected.
-    pub fn new(export: &'a Export<'a>, filter: &'a Filter) -> Self {
-        Self {
+    pub fn new(export: &'a Export<'a>, filter: &'a Filter) -> Result<Self, StoreError> {
+        Ok(Self {
             export,
             filter,
+            origin: Origin::read(export.store)?,
             all: Count::default(),
             bytes: 0,
             pages: 0,
@@ -46,7 +52,7 @@ impl<'a> Card<'a> {
             languages: BTreeMap::new(),
             hosts: BTreeMap::new(),
             years: BTreeMap::new(),
-        }
+        })
     }
 
     /// Counts the line of the page at this index of the catalogue; an empty line is not counted.
@@ -70,6 +76,7 @@ impl<'a> Card<'a> {
             count.documents += 1;
             count.chars += chars;
         }
+        self.origin.count(entry, catalogue.host(entry));
         self.bytes += line.len() as u64;
         self.noindex += u64::from(entry.noindex);
         self.repeats += u64::from(entry.duplicate_of.is_some());
@@ -79,13 +86,13 @@ impl<'a> Card<'a> {
     pub fn write(&self, path: &Path, out: &mut dyn Write) -> io::Result<()> {
         let meta = self.export.store.meta();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        writeln!(
-            out,
-            "# {name}\n\nA text corpus from a focused web crawl: one page per line, with its title and main text.\n"
-        )?;
+        writeln!(out, "# {name}\n\n{}: one page per line, with its title and main text.\n", self.origin.kind())?;
         writeln!(out, "- Topic: {}\n- Lexicon: {}\n- Strategy: {}", cell(&meta.topic), meta.lexicon, meta.strategy)?;
         let begun = suidao_store::store::rfc3339(meta.created);
         writeln!(out, "- Crawl started: {begun}, by suidao {}", meta.version)?;
+        if let Some(archives) = self.origin.archives() {
+            writeln!(out, "- Imported archives: {}", cell(&archives))?;
+        }
         writeln!(out, "- Exported by: suidao {}\n", env!("CARGO_PKG_VERSION"))?;
         let Count { documents, chars } = self.all;
         writeln!(
@@ -122,8 +129,12 @@ impl<'a> Card<'a> {
         writeln!(out, "\n## Years of publication\n\nAs stated by the pages.\n")?;
         table(out, "year", self.years.iter().map(|(year, count)| (year.as_str(), *count)))?;
 
-        writeln!(out)?;
-        out.write_all(include_bytes!("card/licences.md"))?;
+        writeln!(
+            out,
+            "\n## Licences: unknown\n\nEach text belongs to its author or publisher. {} Licences stated on pages are not read. Ask \
+             before you publish or redistribute the texts; for text and data mining, the law of your country applies.",
+            self.origin.robots()
+        )?;
         writeln!(out, "\n## Removing a document\n")?;
         writeln!(
             out,

@@ -22,7 +22,7 @@ pub fn card_of(path: &Path) -> PathBuf {
 /// Writes the selected pages, a line each, with the card. `filter` selected them; the card lists it.
 pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Streamed, StoreError> {
     output.rows_with("txt", Some(CARD), |rows| {
-        let mut card = Card::new(export, filter);
+        let mut card = Card::new(export, filter)?;
         let streamed = export.each(
             |chosen| {
                 let document = export.document(chosen, Parts { text: true, ..Parts::default() })?;
@@ -137,6 +137,7 @@ mod tests {
             "- `duplicates:best`",
             "noindex",
             "Licences: unknown",
+            "The crawler did not read robots.txt",
             "-host:HOST",
         ] {
             assert!(card.contains(part), "{part}\n{card}");

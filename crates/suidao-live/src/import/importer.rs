@@ -31,9 +31,10 @@ pub(super) struct Importer<'a, F: FnMut(News)> {
     kept: Progress,
     job: &'a Job,
     reader: PageReader,
-    /// The time of the last record, at most `latest`, the start of the import; 0 before the first.
+    /// The time of the last record, at most `latest`, the start of the import.
     now: Millis,
     latest: Millis,
+    is_seeded: bool,
     /// Origin of URLs that nothing has led to.
     origin: UrlOrigin,
     /// robots.txt files of hosts without a known URL, by origin.
@@ -43,17 +44,25 @@ pub(super) struct Importer<'a, F: FnMut(News)> {
 }
 
 impl<'a, F: FnMut(News)> Importer<'a, F> {
-    pub fn new(crawl: Crawl, job: &'a Job, log: ImportLog<'a>, latest: Millis, report: &'a mut F) -> Self {
+    /// `now`: the time of the last batch in the log, 0 without one.
+    pub fn new(
+        crawl: Crawl,
+        job: &'a Job,
+        log: ImportLog<'a>,
+        (now, latest): (Millis, Millis),
+        report: &'a mut F,
+    ) -> Self {
         Self {
+            kept: crawl.progress(),
             crawl,
             counts: ImportCounts::default(),
             log,
             before: None,
-            kept: Progress::default(),
             job,
             reader: PageReader::new(job),
-            now: Millis(0),
+            now,
             latest,
+            is_seeded: false,
             origin: if job.seeds.is_empty() { UrlOrigin::Seed } else { UrlOrigin::Offered },
             robots: BTreeMap::new(),
             robots_bytes: 0,
@@ -75,10 +84,9 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
     pub fn take(&mut self, response: ReadResponse) -> Flow {
         let ReadResponse { at, mut fetched, unchanged, outcome } = response;
         // The clock does not go back, nor beyond the present.
-        let is_first = self.now == Millis(0);
-        self.now = at.map_or(self.now, |at| at.min(self.latest).max(self.now));
-        if is_first {
-            self.now = if at.is_some() { self.now } else { self.latest };
+        let unknown = if self.now == Millis(0) { self.latest } else { self.now };
+        self.now = at.map_or(unknown, |at| at.min(self.latest)).max(self.now);
+        if !std::mem::replace(&mut self.is_seeded, true) {
             self.seed()?;
         }
         if fetched.url.path() == "/robots.txt" && fetched.url.query().is_none() {

@@ -4,16 +4,17 @@ use super::ImportError;
 use crate::live::{Job, write_inputs};
 use suidao_page::model::Batch;
 use suidao_store::store::harvest::HarvestCurve;
-use suidao_store::store::{Store, StoreError, WarcArchive, WarcEntry, Work, Writer};
+use suidao_store::store::{Imports, Store, StoreError, WarcArchive, WarcEntry, Work, Writer};
 
 pub(super) struct ImportLog<'a> {
     job: &'a Job,
+    imports: Imports,
     state: LogState,
     harvest: HarvestCurve,
 }
 
 enum LogState {
-    /// The number of batches that were compared.
+    /// The number of the next batch to compare.
     Comparing(Box<(Store, WarcArchive)>, u64),
     Writing(Writer),
     /// Between two states, or after an error.
@@ -21,8 +22,10 @@ enum LogState {
 }
 
 impl<'a> ImportLog<'a> {
-    pub fn new(job: &'a Job, store: Store, archive: WarcArchive) -> Self {
-        Self { job, state: LogState::Comparing(Box::new((store, archive)), 0), harvest: HarvestCurve::default() }
+    /// The last of `imports` is this one. `harvest`: of the batches before it.
+    pub fn new(job: &'a Job, imports: Imports, store: Store, archive: WarcArchive, harvest: HarvestCurve) -> Self {
+        let first = imports.last().map_or(0, |import| import.first);
+        Self { job, imports, state: LogState::Comparing(Box::new((store, archive)), first), harvest }
     }
 
     /// Whether the next batch is a new one. The first time the writer starts.
@@ -32,6 +35,7 @@ impl<'a> ImportLog<'a> {
             return Ok(false);
         }
         write_inputs(self.job)?;
+        self.imports.write(&self.job.directory)?;
         if let LogState::Comparing(open, _) = std::mem::replace(&mut self.state, LogState::Closed) {
             let (store, archive) = *open;
             self.state = LogState::Writing(Writer::spawn(store, archive, drop)?);
@@ -62,13 +66,18 @@ impl<'a> ImportLog<'a> {
         matches!(&self.state, LogState::Comparing(open, compared) if *compared < open.0.len())
     }
 
-    /// Waits until all is on disk, and returns the harvest curve and the store.
-    pub fn close(self, store: &mut Option<Store>) -> Result<HarvestCurve, StoreError> {
-        *store = match self.state {
-            LogState::Comparing(open, _) => Some(open.0),
-            LogState::Writing(writer) => Some(writer.finish()?),
-            LogState::Closed => None,
+    /// Waits until all is on disk, and returns the harvest curve, the store and the number of batches up to the end of
+    /// the import.
+    pub fn close(self) -> Result<(HarvestCurve, Option<Store>, u64), StoreError> {
+        let (store, end) = match self.state {
+            LogState::Comparing(open, compared) => (Some(open.0), compared),
+            LogState::Writing(writer) => {
+                let store = writer.finish()?;
+                let end = store.len();
+                (Some(store), end)
+            }
+            LogState::Closed => (None, 0),
         };
-        Ok(self.harvest)
+        Ok((self.harvest, store, end))
     }
 }

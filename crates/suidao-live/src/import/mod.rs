@@ -2,10 +2,12 @@
 //! fetched in the order of the files. Each gets a ticket of the machine and the time of its record.
 //!
 //! Equal files and settings give equal batches. So an import that was killed starts again, compares what it makes with
-//! the log, and writes from where the log ends; another import is rejected at the first batch that differs.
+//! the log, and writes from where the log ends; another import is rejected at the first batch that differs. Further files
+//! follow at the end of the log, as if the crawl had continued with them.
 
 mod importer;
 mod log;
+mod plan;
 mod windows;
 
 use std::collections::BTreeMap;
@@ -21,8 +23,10 @@ use thiserror::Error;
 use crate::live::{CrawlReport, Job, News, crawl_settings, meta, monotonic_now};
 use importer::Importer;
 use log::ImportLog;
+use plan::Plan;
 use suidao_crawl::crawl::{Crawl, Refresh};
-use suidao_page::model::{Budget, Stop};
+use suidao_page::model::{Budget, Millis, Stop};
+use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{ArchiveSettings, Store, StoreError, WarcArchive, WarcIndex, skipped};
 use windows::Windows;
 
@@ -45,6 +49,15 @@ pub enum ImportError {
         .path.display()
     )]
     OtherImport { path: PathBuf, step: u64 },
+    #[error("{}: contains a crawl, not an import; use another output directory", .0.display())]
+    HoldsCrawl(PathBuf),
+    #[error("{}: these files were imported with other seeds; use the same seeds, or another output directory", .0.display())]
+    OtherSeeds(PathBuf),
+    #[error(
+        "{}: an import of other files ({files}) was interrupted; run it again until it is complete, and import these files afterwards, or use another output directory",
+        .path.display()
+    )]
+    Unfinished { path: PathBuf, files: String },
     #[error("cannot start threads ({0}); close other programs and rerun the same command")]
     Threads(std::io::Error),
 }
@@ -53,7 +66,9 @@ pub enum ImportError {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ImportCounts {
     pub files: u64,
-    /// Responses of HTTP servers in them.
+    /// Files that earlier imports into the directory took.
+    pub known_files: u64,
+    /// Responses of HTTP servers in the other files.
     pub responses: u64,
     /// Responses that were settled, pages and others.
     pub taken: u64,
@@ -68,8 +83,27 @@ pub struct ImportReport {
     /// As of a crawl; `stop` is `None` if it was interrupted.
     pub crawl: CrawlReport,
     pub counts: ImportCounts,
-    /// The crawl was continued after this import, so nothing was written.
-    pub continued: bool,
+    /// All files were imported before, so nothing was written.
+    pub is_known: bool,
+}
+
+impl ImportReport {
+    /// The report of two imports that follow each other in one run.
+    fn followed_by(self, next: Self) -> Self {
+        let mut counts = self.counts;
+        counts.files += next.counts.files;
+        counts.responses += next.counts.responses;
+        counts.taken += next.counts.taken;
+        counts.robots += next.counts.robots;
+        next.counts.unused.into_iter().for_each(|(kind, count)| *counts.unused.entry(kind).or_default() += count);
+        let crawl = CrawlReport {
+            pages_now: self.crawl.pages_now + next.crawl.pages_now,
+            seconds: self.crawl.seconds + next.crawl.seconds,
+            resumed: self.crawl.resumed,
+            ..next.crawl
+        };
+        Self { crawl, counts, is_known: false }
+    }
 }
 
 /// Imports the files until all are read, `interrupt` resolves, or the disk fails.
@@ -92,26 +126,61 @@ pub fn run(
         stop.store(true, Ordering::Relaxed);
     });
     // Before anything is written: every file is read once, and damage is reported.
-    let mut responses = 0;
-    let index = WarcIndex::open(files.clone(), job.config.fetch.max_body, |_| responses += 1)?;
-    if responses == 0 {
+    let index = WarcIndex::open(files.clone(), job.config.fetch.max_body, |_| {})?;
+    if index.is_empty() {
         let files = if index.files().len() == 1 { "file" } else { "files" };
         return Err(ImportError::NoResponse(format!("{files} {}", names(import))));
     }
+    let (mut total, mut has_more) = run_next(job, &index, &mut report, &interrupted)?;
+    while has_more && total.crawl.stop.is_some() {
+        let (next, more) = run_next(job, &index, &mut report, &interrupted)?;
+        total = total.followed_by(next);
+        has_more = more;
+    }
+    runtime.shutdown_background();
+    if index.damaged() > 0 {
+        total.counts.unused.insert("damaged".to_owned(), index.damaged());
+    }
+    Ok(total)
+}
+
+/// Imports the files that the directory does not have; after a kill, only those of the killed import. Returns whether
+/// files remain.
+fn run_next(
+    job: &Job,
+    index: &WarcIndex,
+    report: &mut impl FnMut(News),
+    interrupted: &AtomicBool,
+) -> Result<(ImportReport, bool), ImportError> {
     let meta = meta(job);
     let store = Store::resume(&job.directory, &meta, "suidao import")?;
-    let (resumed, created) = (!store.is_empty(), store.meta().created);
+    let resumed = !store.is_empty();
+    let begun = monotonic_now();
+    let mut plan = Plan::new(index.files(), job, &store)?;
+    let first = plan.import().map_or(store.len(), |import| import.first);
+    let (mut crawl, mut harvest, mut last) = (machine(job), HarvestCurve::default(), Millis(0));
+    for record in store.batches_from(0).take(usize::try_from(first).unwrap_or(usize::MAX)) {
+        let batch = record?.batch;
+        crawl.restore(&batch);
+        harvest.observe(&batch);
+        last = batch.at;
+    }
+    let counts = ImportCounts { files: plan.files.len() as u64, known_files: plan.known, ..ImportCounts::default() };
+    let Some(import) = plan.import() else {
+        let crawl = CrawlReport { stop: Some(Stop::FrontierEmpty), resumed, ..CrawlReport::of(&crawl) };
+        return Ok((ImportReport { crawl, counts, is_known: true }, false));
+    };
     let settings = ArchiveSettings {
         rotate_at: ArchiveSettings::ROTATE_AT,
         user_agent: String::new(),
         request_headers: Vec::new(),
+        robots: None,
     };
     let archive = WarcArchive::resume(&job.directory, store.last_location()?, settings)?;
-    let begun = monotonic_now();
-    let log = ImportLog::new(job, store, archive);
-    let mut importer = Importer::new(machine(job), job, log, created, &mut report);
-    importer.counts = ImportCounts { files: index.files().len() as u64, responses, ..ImportCounts::default() };
-    let mut windows = Windows::new(&index, job);
+    let log = ImportLog::new(job, plan.imports.clone(), store, archive, harvest);
+    let mut importer = Importer::new(crawl, job, log, (last, import.begun), report);
+    importer.counts = counts;
+    let mut windows = Windows::new(&plan.files, index, job);
     let mut is_complete = true;
     'windows: while let Some(window) = windows.next_window()? {
         for response in window {
@@ -124,17 +193,22 @@ pub fn run(
             }
         }
     }
-    runtime.shutdown_background();
     importer.finish(is_complete)?;
     importer.pass(windows.unused());
-    importer.pass(&BTreeMap::from([("damaged", index.damaged())]));
-    let Importer { crawl, counts, log, before, .. } = importer;
-    let (mut store, continued) = (None, log.is_continued());
-    let harvest = log.close(&mut store)?;
+    let Importer { crawl, mut counts, log, before, .. } = importer;
+    counts.responses = windows.responses();
+    let is_known = log.is_continued();
+    let (harvest, store, batches) = log.close()?;
     let mut failures = BTreeMap::new();
-    if let Some(store) = store.filter(|_| !continued) {
-        harvest.write(&job.directory)?;
-        failures = skipped::write(&store)?.failures;
+    if let Some(store) = store {
+        if is_complete {
+            plan.imports.complete(batches);
+            plan.imports.write(&job.directory)?;
+        }
+        if !is_known {
+            harvest.write(&job.directory)?;
+            failures = skipped::write(&store)?.failures;
+        }
     }
     let report = CrawlReport {
         pages_now: crawl.progress().pages - before.unwrap_or(crawl.progress().pages),
@@ -144,7 +218,7 @@ pub fn run(
         failures,
         ..CrawlReport::of(&crawl)
     };
-    Ok(ImportReport { crawl: report, counts, continued })
+    Ok((ImportReport { crawl: report, counts, is_known }, plan.has_more))
 }
 
 /// A machine that knows the history of each page, so that a second answer for a URL is a visit.

@@ -74,20 +74,22 @@ impl PageReader {
     }
 }
 
-/// The records of all files, in order.
+/// The records of files, in order.
 pub(super) struct Windows<'a> {
     files: std::slice::Iter<'a, PathBuf>,
     open: Option<ArchivedRecords>,
     index: &'a WarcIndex,
     limit: usize,
     reader: PageReader,
+    responses: u64,
     unused: BTreeMap<&'static str, u64>,
 }
 
 impl<'a> Windows<'a> {
-    pub fn new(index: &'a WarcIndex, job: &Job) -> Self {
+    /// `index` has the payloads that revisit records refer to.
+    pub fn new(files: &'a [PathBuf], index: &'a WarcIndex, job: &Job) -> Self {
         let (limit, reader) = (job.config.fetch.max_body, PageReader::new(job));
-        Self { files: index.files().iter(), open: None, index, limit, reader, unused: BTreeMap::new() }
+        Self { files: files.iter(), open: None, index, limit, reader, responses: 0, unused: BTreeMap::new() }
     }
 
     /// The next responses, parsed; none at the end.
@@ -101,6 +103,11 @@ impl<'a> Windows<'a> {
         }
         self.reader.read_all(&mut window);
         Ok((!window.is_empty()).then_some(window))
+    }
+
+    /// Responses of HTTP servers so far, without revisit records.
+    pub fn responses(&self) -> u64 {
+        self.responses
     }
 
     /// Records that were not read, by kind.
@@ -129,7 +136,10 @@ impl<'a> Windows<'a> {
     fn response(&mut self, record: ArchivedRecord) -> Option<ReadResponse> {
         let response = |fetched, unchanged| Some(ReadResponse { at: record.at, fetched, unchanged, outcome: None });
         let revisit: RevisitRecord = match record.content {
-            ArchivedContent::Response(fetched) => return response(fetched, false),
+            ArchivedContent::Response(fetched) => {
+                self.responses += 1;
+                return response(fetched, false);
+            }
             ArchivedContent::Revisit(revisit) => revisit,
         };
         if revisit.not_modified {
@@ -146,6 +156,8 @@ impl<'a> Windows<'a> {
             // Another version of the same page, of which the index has the first only.
             Some(payload) if revisit.of == revisit.head.url && !revisit.is_of(&payload) => response(revisit.head, true),
             Some(payload) => response(revisit.with_payload_of(payload), false),
+            // An earlier import may have had the page.
+            None if revisit.of == revisit.head.url => response(revisit.head, true),
             None => {
                 *self.unused.entry("revisit without its payload").or_default() += 1;
                 None

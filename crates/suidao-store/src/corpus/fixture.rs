@@ -113,6 +113,7 @@ fn archive(store: &Store) -> WarcArchive {
         rotate_at: 1 << 30,
         user_agent: "suidao/0.1 (+mailto:a@example.cn)".to_owned(),
         request_headers: Vec::new(),
+        robots: Some(true),
     };
     WarcArchive::resume(store.directory(), store.last_location().unwrap(), settings).unwrap()
 }

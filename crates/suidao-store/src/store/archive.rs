@@ -47,6 +47,8 @@ pub struct ArchiveSettings {
     pub user_agent: String,
     /// The other header fields of every request, in lower case.
     pub request_headers: Vec<(String, String)>,
+    /// Whether robots.txt is obeyed; `None` if it is unknown, because another crawler sent the requests.
+    pub robots: Option<bool>,
 }
 
 impl ArchiveSettings {
@@ -191,13 +193,14 @@ impl WarcArchive {
         let fail = || StoreError::io(&path, "create it");
         let file = create_when_free(&path).map_err(fail())?;
         let agent = self.settings.user_agent.as_str();
-        let agent = if agent.is_empty() {
-            [("description", "imported from archives of another crawler; requests are reconstructed")]
+        let mut fields = vec![if agent.is_empty() {
+            ("description", "imported from archives of another crawler; requests are reconstructed")
         } else {
-            [("http-header-user-agent", agent)]
-        };
+            ("http-header-user-agent", agent)
+        }];
+        fields.extend(self.settings.robots.map(|obeyed| ("robots", if obeyed { "obeyed" } else { "ignored" })));
         let pending =
-            warc::info(name.trim_end_matches(OPEN), &format!("{name} {}", at.0), at, &agent).map_err(fail())?;
+            warc::info(name.trim_end_matches(OPEN), &format!("{name} {}", at.0), at, &fields).map_err(fail())?;
         self.sync_names()?;
         Ok(OpenFile { file, path, length: pending.len() as u64, pending })
     }

@@ -6,6 +6,7 @@
 //! state/log/                   the log of events, by the engine, for the writer
 //! state/batches, acknowledged  the same for readers, and how much of it is durable
 //! state/checkpoint             state after the first batches of the log, for a quick restart
+//! state/imports.json           the archives that `suidao import` took
 //! state/topic.toml, config.toml  lexicon and configuration of the last run, for `suidao refresh`
 //! refresh.csv                  one line per round of `suidao refresh`
 //! harvest.csv                  one line per 100 pages
@@ -63,6 +64,10 @@ impl CrawlDirectory {
 
     pub fn topic_toml(&self) -> PathBuf {
         self.state().join("topic.toml")
+    }
+
+    pub fn imports_json(&self) -> PathBuf {
+        self.state().join("imports.json")
     }
 
     /// The configuration of the last run.

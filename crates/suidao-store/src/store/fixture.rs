@@ -103,7 +103,12 @@ pub(super) fn meta() -> Meta {
 
 pub(super) fn settings(rotate_at: u64) -> ArchiveSettings {
     let request_headers = vec![("accept".to_owned(), "text/html".to_owned())];
-    ArchiveSettings { rotate_at, user_agent: "suidao/0.1 (+mailto:a@example.cn)".to_owned(), request_headers }
+    ArchiveSettings {
+        rotate_at,
+        user_agent: "suidao/0.1 (+mailto:a@example.cn)".to_owned(),
+        request_headers,
+        robots: Some(true),
+    }
 }
 
 /// Opens or resumes the crawl at `root`.

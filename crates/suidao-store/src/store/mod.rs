@@ -10,6 +10,7 @@ pub mod directory;
 mod engine;
 mod entry;
 pub mod harvest;
+mod imports;
 pub mod log;
 mod marker;
 mod meta;
@@ -34,6 +35,7 @@ pub use archived::{ArchivedContent, ArchivedRecord, ArchivedRecords, RevisitReco
 pub use checkpoint::Checkpoint;
 pub use directory::CrawlDirectory;
 pub use entry::WarcEntry;
+pub use imports::{Import, ImportedFile, Imports};
 pub use log::{Record, Store};
 pub use meta::Meta;
 pub use part::PartDirectory;

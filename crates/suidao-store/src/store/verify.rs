@@ -147,7 +147,8 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, RepairOutcome), Store
     file.sync_all().map_err(StoreError::io(&path, "write it"))?;
     let marker = CommitMarker::open(dir, File::options().read(true).write(true).create(true).truncate(true))?;
     marker.write(Acknowledged { all: keep, synced: keep })?;
-    let settings = ArchiveSettings { rotate_at: 0, user_agent: String::new(), request_headers: Vec::new() };
+    let settings =
+        ArchiveSettings { rotate_at: 0, user_agent: String::new(), request_headers: Vec::new(), robots: None };
     WarcArchive::resume(dir, checked.last, settings)?;
     Ok((checked, RepairOutcome::Cut { moved_to: damaged, scores_lost }))
 }

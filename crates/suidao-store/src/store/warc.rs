@@ -80,7 +80,6 @@ pub fn info(filename: &str, name: &str, at: Millis, fields: &[(&str, &str)]) -> 
         ("software", concat!("suidao/", env!("CARGO_PKG_VERSION"))),
         ("format", "WARC File Format 1.1"),
         ("conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
-        ("robots", "obeyed"),
     ];
     let mut info = String::new();
     for (field, value) in own.iter().chain(fields) {
@@ -118,7 +117,12 @@ pub(super) fn digest(parts: &[&[u8]]) -> String {
     for part in parts {
         sha.update(part);
     }
-    format!("sha1:{}", BASE32.encode(&sha.finalize()))
+    digest_name(&sha.finalize())
+}
+
+/// The name of a SHA-1, as in WARC files.
+pub(super) fn digest_name(sha1: &[u8]) -> String {
+    format!("sha1:{}", BASE32.encode(sha1))
 }
 
 /// RFC 3339 in UTC, with milliseconds unless they are 0.
