@@ -6,9 +6,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 tools=target/tools
 
+# Later Scrapy needs a brotli that warcio 1.8 cannot use.
 python3 -m venv $tools/python
 $tools/python/bin/pip install --quiet --disable-pip-version-check \
-    warcio pyarrow pandas duckdb polars networkx scipy lxml cssselect surt jsonschema elasticsearch prometheus_client scrapy \
+    warcio pyarrow pandas duckdb polars networkx scipy lxml cssselect surt jsonschema elasticsearch prometheus_client "scrapy<2.15" \
     "moto[server]"
 
 tests/forums/install.sh $tools/forums

@@ -127,7 +127,8 @@ mod tests {
             ("index", "ml.2024", "ml.2024"),
             ("text", "-", "-"),
         ] {
-            let Command { args } = Command::parse_from(["export", "crawl", "--format", format, "-o", output]);
+            let Command { mut args } = Command::parse_from(["export", "crawl", "--format", format, "-o", output]);
+            args.format = super::format(&args).unwrap();
             assert_eq!(named(&args).unwrap(), Path::new(called), "{format} {output}");
         }
     }

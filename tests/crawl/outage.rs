@@ -234,7 +234,7 @@ fn missing_hosts_are_reported_with_the_cause_and_do_not_delay_the_end() {
     let ended = run(command).expect(0);
     assert_eq!(pages(&out).len(), PAGES);
     assert!(ended.err.contains(&format!("waiting to retry {}", net.address(9).ip())), "{}", ended.err);
-    let line = ended.err.lines().find(|line| line.starts_with("2 hosts failing")).unwrap();
+    let line = ended.err.lines().find(|line| line.starts_with("Unreached at the last attempt: 2 hosts")).unwrap();
     assert!(line.contains("(the connection was refused)") && line.contains("nothing.invalid ("), "{line}");
     let skipped = std::fs::read_to_string(out.join("skipped.csv")).unwrap();
     assert!(skipped.contains(&format!("{},robots-unreachable: the connection was refused\n", dead[0])), "{skipped}");
