@@ -119,6 +119,7 @@ fn year_first(mut at: TokenCursor) -> Found {
     if let Some(month) = named.month() {
         named.skip(&['.', '-', ',', '/'], &[]);
         let date = day(year, month, named.number(1..=2)?)?;
+        named.skip(&['.'], &[]);
         return Some((ParsedDate::of(date), named));
     }
     let sign =
