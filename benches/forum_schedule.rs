@@ -27,6 +27,7 @@ use suidao::experiments::forum::{
     BoardPosts, BoardSkin, ChangeDetector, CrawlDay, ForumDays, Times, cycles, statistics,
 };
 use suidao::forum::schedule::{BoardStatistics, Horizon, Importance, Planner, ScheduleMethod};
+use suidao::messages::Lang;
 use suidao::plot::{self, Along, CurveLine, Interval, LineStyle};
 use suidao::world::forum::{Activity, ActivitySpec};
 
@@ -145,7 +146,7 @@ fn incremental(forums: u64, plots: Option<&Path>) {
                 (0..31).map(|day| (day + 1, mean(runs.iter().map(|days| of(&days[day]))))).collect::<Vec<_>>()
             };
             let lines = vec![("BIC", points(&bic)), ("EIC", points(&eic))];
-            let along = Along { label: "day, from 25 May to 25 June", first: 1, last: 31 };
+            let along = Along { label: "day, from 25 May to 25 June", first: 1, last: 31, lang: Lang::English };
             write(dir, file, &drawn(&lines, title, true, along));
         }
     }
@@ -357,7 +358,7 @@ fn figure_6(cases: &[Case], dir: &Path) {
             let lines: Vec<(&str, Vec<(usize, f64)>)> =
                 (ERA..=SQRT).map(|schedule| (NAMES[schedule], points(schedule))).collect();
             let title = format!("Total delay a day, weighted hours: {name}, {}", horizon(of_horizon));
-            let along = Along { label: "visits per board and day", first: 4, last: 11 };
+            let along = Along { label: "visits per board and day", first: 4, last: 11, lang: Lang::English };
             let file = format!("delay-{of_horizon:?}-{}.svg", window + 1).to_lowercase();
             write(dir, &file, &drawn(&lines, &title, false, along));
         }

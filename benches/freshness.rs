@@ -15,6 +15,7 @@ use std::{env, fs};
 
 use rayon::prelude::*;
 use suidao::experiments::freshness::{FreshnessOutcome, MeasuredDays, SimulatedPages, VisitPolicy, simulate};
+use suidao::messages::Lang;
 use suidao::plot::{self, Along, CurveLine, Interval, LineStyle};
 
 const DAYS: usize = 60;
@@ -178,7 +179,7 @@ fn draw(rows: &[Row], dir: &Path) {
                 highlighted: row.name == LEARNT,
             })
             .collect();
-        let along = Along { label: "day", first: 1, last };
+        let along = Along { label: "day", first: 1, last, lang: Lang::English };
         let text = plot::file(&plot::curves(&lines, title, share, along));
         let path = dir.join(file);
         let written = fs::create_dir_all(dir).and_then(|()| fs::write(&path, text));

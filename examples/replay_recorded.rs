@@ -5,6 +5,7 @@
 use suidao::config::Config;
 use suidao::crawl::Crawl;
 use suidao::live::crawl_settings;
+use suidao::messages::Lang;
 use suidao::model::CrawlUrl;
 use suidao::recorded::Warc;
 use suidao::replay::{TopicalWeb, replay};
@@ -27,7 +28,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut crawl = Crawl::new(settings, strategy.build(threshold));
         let stop = replay(&mut crawl, std::slice::from_ref(&seed), &TopicalWeb { web: &web, topic: &topic }, 1, |_| {});
         let progress = crawl.progress();
-        println!("{name}: {} of {} pages are relevant; {}", progress.relevant, progress.pages, stop.reason());
+        println!(
+            "{name}: {} of {} pages are relevant; {}",
+            progress.relevant,
+            progress.pages,
+            stop.reason(Lang::English)
+        );
     }
     Ok(())
 }

@@ -10,9 +10,9 @@ pub use suidao_forum::forum;
 pub use suidao_graph as graph;
 pub use suidao_lab::{eval, experiments, recorded, world};
 pub use suidao_live::{config, fetch, import, live};
-pub use suidao_page::{model, read, seeded_rng, text, topic, visible};
+pub use suidao_page::{messages, model, read, seeded_rng, text, topic, visible};
 pub use suidao_store::{corpus, store};
-pub use suidao_view::{html, link_graph, listen, messages, plan, plot, report, serve, status};
+pub use suidao_view::{html, link_graph, listen, plan, plot, report, serve, status};
 
 #[cfg(test)]
 mod fuzz;

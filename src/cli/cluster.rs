@@ -12,6 +12,7 @@ use suidao::cluster::{
 };
 use suidao::config;
 use suidao::html::{count, thousands};
+use suidao::messages::Lang;
 use suidao::status::serve_cluster;
 use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
@@ -328,7 +329,7 @@ fn describe(report: &WorkerReport) -> String {
     let why = match report.end {
         None => "Interrupted. The other workers continue; rerun the same command to join again.",
         Some(End::Stopped) => "Stopped. Start a worker to continue.",
-        Some(End::Done(stop)) => stop.reason(),
+        Some(End::Done(stop)) => stop.reason(Lang::English),
     };
     let own = format!(
         "This worker fetched {} pages, {} of them relevant.",
@@ -342,7 +343,7 @@ fn describe(report: &WorkerReport) -> String {
 fn describe_status(status: &ClusterStatus) -> String {
     let total = status.total();
     let state = match status.end {
-        Some(End::Done(stop)) => stop.reason(),
+        Some(End::Done(stop)) => stop.reason(Lang::English),
         Some(End::Stopped) => "Stopped by `suidao cluster stop`.",
         None if status.alive().next().is_none() => "No worker is running.",
         None => "Running.",

@@ -10,6 +10,7 @@ use suidao::config::Config;
 use suidao::crawl::Crawl;
 use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, crawl_settings, monotonic_now};
+use suidao::messages::Lang;
 use suidao::model::{Batch, CrawlUrl, Relevance, Stop};
 use suidao::recorded::{Cutoff, GroundTruth, OpenedWeb, RecordedTally, WebName};
 use suidao::replay::{TopicalWeb, replay};
@@ -247,7 +248,7 @@ impl Display for RunSummary<'_, Replayed<'_>> {
                 "No page could be fetched; check that the seeds are in this web."
             }
             // A replay starts again, so there is nothing to continue.
-            stop => stop.map_or("", Stop::reason),
+            stop => stop.map_or("", |stop| stop.reason(Lang::English)),
         };
         write!(
             out,

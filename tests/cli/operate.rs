@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::support::chinese::assert_chinese;
 use crate::support::{Answer, Ended, Running, Stage, ask, events, finite, records, run, snapshot, suidao, tools};
 use scraper::{Html, Selector};
 use serde_json::Value;
@@ -255,6 +256,10 @@ fn a_running_crawl_can_be_inspected() {
         ("HEAD", "/", "127.0.0.1", 200),
     ] {
         assert_eq!(watched.ask(method, path, host).status, status, "{method} {path} {host}");
+    }
+    for path in ["/", "/why", "/why?url=x", "/why?url=http%3A%2F%2Fnowhere.test%2F"] {
+        let page = ask(&watched.address, "GET", path, &watched.address, "Accept-Language: zh\r\n").body;
+        assert_chinese(path, &page, &[]);
     }
     metrics(&watched);
     browse(&watched);

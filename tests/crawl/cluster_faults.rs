@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::cluster::{Cluster, Nats, fails, fetched};
+use crate::support::chinese::assert_chinese;
 use crate::support::{Running, finite, tools, unused_port};
 
 /// A proxy for connections to a server, which a test delays and cuts.
@@ -403,6 +404,7 @@ fn the_status_page_shows_workers_and_partitions() {
     let page = crate::support::ask(&address, "GET", "/", &address, "Accept-Language: zh\r\n");
     assert_eq!(page.status, 200);
     assert!(page.body.contains("w1") && page.body.contains("工作进程") && page.body.contains("60"), "{}", page.body);
+    assert_chinese("cluster", &page.body, &["page", "w1"]);
     assert_eq!(crate::support::ask(&address, "GET", "/", "other.example", "").status, 421);
     server.signal("INT");
     server.end().expect(0);

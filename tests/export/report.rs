@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use crate::support::chinese::assert_chinese;
 use crate::support::{Stage, finite, run, suidao};
 
 fn crawled(pages: &str) -> Stage {
@@ -53,6 +54,24 @@ fn a_report_agrees_with_the_crawl_and_is_the_same_each_time() {
     run(report(&dir, &["-o", stage.path("again.html").to_str().unwrap()])).expect(0);
     assert!(first == fs::read(stage.path("again.html")).unwrap());
     assert!(String::from_utf8(first).unwrap().contains("Failed and skipped"));
+}
+
+#[test]
+fn a_chinese_report_and_graph_show_no_english() {
+    let stage = crawled("300");
+    let (dir, file) = (stage.path("out"), stage.path("zh.html"));
+    let in_chinese = |verb: &str| {
+        let mut command = suidao();
+        command.arg(verb).arg(&dir).arg("-o").arg(&file).env("LC_ALL", "zh_CN.UTF-8");
+        run(command).expect(0);
+        fs::read_to_string(&file).unwrap()
+    };
+    let report = in_chinese("report");
+    for text in ["每条：从该字数到下一档", "其他", "中文", "失败原因", "跳过原因"] {
+        assert!(report.contains(text), "{text}");
+    }
+    assert_chinese("report", &report, &[]);
+    assert_chinese("graph", &in_chinese("graph"), &[]);
 }
 
 #[test]

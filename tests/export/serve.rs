@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use crate::support::chinese::assert_chinese;
 use crate::support::{Answer, Running, Stage, ask, finite, run, suidao, tools};
 use scraper::{Html, Selector};
 use serde_json::Value;
@@ -77,6 +78,26 @@ fn sound(path: &str, body: &str) -> Html {
         assert!(["/", "http://", "https://", "#"].iter().any(|start| href.starts_with(start)), "{path}: {href}");
     }
     html
+}
+
+#[test]
+fn chinese_pages_show_no_english() {
+    let served = Served::new();
+    let id = served.search(&["足球"])["hits"][0]["id"].as_str().unwrap().to_owned();
+    for (path, status) in [
+        ("/", 200),
+        ("/search?q=%E8%B6%B3%E7%90%83", 200),
+        ("/search?q=%E8%B6%B3%E7%90%83&relevant=yes&duplicates=keep", 200),
+        ("/search?q=qqqqqqq", 200),
+        (&format!("/page?id={id}"), 200),
+        ("/nothing", 404),
+        ("/search?q=x&p=99999", 400),
+        ("/search?q=%E8%B6%B3%E7%90%83&p=90", 404),
+    ] {
+        let got = served.ask("GET", path, "zh-CN,zh;q=0.9,en;q=0.1");
+        assert_eq!(got.status, status, "{path}");
+        assert_chinese(path, &got.body, &["qqqqqqq"]);
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 #![allow(dead_code)] // each test binary uses a part
 
+pub mod chinese;
 pub mod text_web;
 pub mod tools;
 

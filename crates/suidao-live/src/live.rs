@@ -34,6 +34,7 @@ use suidao_crawl::crawl::{
     WaitReasons, Watch, product,
 };
 use suidao_crawl::strategy::{Boards, Strategy};
+use suidao_page::messages::Lang;
 use suidao_page::model::{
     Batch, Budget, CrawlUrl, Event, ForumMap, Millis, PageKind, Relevance, SkipReason, Stop, UrlId,
 };
@@ -358,7 +359,7 @@ pub fn run_monitored(
     let finished = writer.finish();
     match (&finished, stop) {
         (Err(error), _) => tracing::info!("stopped: writing failed: {error}"),
-        (Ok(_), Some(stop)) => tracing::info!("stopped: {}", stop.reason()),
+        (Ok(_), Some(stop)) => tracing::info!("stopped: {}", stop.reason(Lang::English)),
         (Ok(_), None) if proxy_lost => tracing::info!("stopped: the proxy is unreachable"),
         (Ok(_), None) => tracing::info!("stopped: interrupted"),
     }

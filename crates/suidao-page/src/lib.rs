@@ -5,10 +5,12 @@
 //!
 //! Start with [`read::read`], which turns a response into a [`model::Page`]; then [`topic::Topic`] (the lexicon and
 //! eqs. (1) to (3) of the paper), [`text`] (segmentation, folding, SimHash) and [`model`] (URLs, scores, events).
-//! [`seeded_rng`] generates random numbers; [`visible`] escapes untrusted text for terminals.
+//! [`seeded_rng`] generates random numbers; [`visible`] escapes untrusted text for terminals; [`messages`] has the text of
+//! all pages that suidao makes, in English and Chinese.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
+pub mod messages;
 pub mod model;
 pub mod read;
 pub mod seeded_rng;

@@ -4,15 +4,14 @@
 //! one file without scripts.
 //!
 //! Start with [`report`] (facts from the log as a page) and [`link_graph`] (the link graph), then [`serve`] (the search
-//! site), [`status`] (a running crawl and its metrics), [`messages`] (their texts, in English and Chinese), [`plan`]
-//! (dry runs), [`plot`] (SVG) and [`html`] (the frame of all pages).
+//! site), [`status`] (a running crawl and its metrics), [`plan`] (dry runs), [`plot`] (SVG) and [`html`] (the frame of
+//! all pages). Their texts are in [`suidao_page::messages`].
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
 pub mod html;
 pub mod link_graph;
 pub mod listen;
-pub mod messages;
 pub mod plan;
 pub mod plot;
 pub mod report;

@@ -16,9 +16,10 @@ use suidao::config::Config;
 use suidao::extract::{CheckedSelector, PageTree};
 use suidao::html::count;
 use suidao::live::{self, Job, News};
+use suidao::messages::Lang;
 use suidao::model::{
-    CrawlUrl, Defect, Event, Fetched, LinkScores, Region, Relevance, RobotsRules, SkipReason, TermMatch, is_document,
-    number, relevance_label,
+    CrawlUrl, Defect, Event, Fetched, LinkScores, Region, Relevance, RelevanceLabel, RobotsRules, SkipReason,
+    TermMatch, is_document, number,
 };
 use suidao::read::{self, CharsetFrom, Parsed};
 use suidao::store::archive::ArchiveReader;
@@ -178,7 +179,7 @@ fn reason(event: &Event) -> Option<String> {
     match event {
         Event::FetchFailed { failure, .. } | Event::FetchRetried { failure, .. } => Some(failure.to_string()),
         Event::LinkRejected { reason, .. } | Event::UrlExcluded { reason, .. } => {
-            Some(SkipReason::why(*reason).to_owned())
+            Some(SkipReason::why(*reason, Lang::English).to_owned())
         }
         Event::Robots { origin, rules: RobotsRules::Unreachable, failure, .. } => {
             let cause = failure.as_ref().map_or_else(String::new, |failure| format!(" ({failure})"));
@@ -252,7 +253,7 @@ impl<'a> PageSummary<'a> {
                 relevance: page.relevance,
                 page_threshold: topic.page_threshold(),
                 relevant: on_topic && is_document(page.listing, page.sketch),
-                verdict: relevance_label(on_topic, page.listing, page.sketch),
+                verdict: RelevanceLabel::of(on_topic, page.listing, page.sketch).text(Lang::English),
                 terms: page.terms,
             }
         });

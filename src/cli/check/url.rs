@@ -3,7 +3,8 @@
 use anyhow::Result;
 use serde_json::json;
 use suidao::config::Config;
-use suidao::model::{CrawlUrl, SkipReason};
+use suidao::messages::Lang;
+use suidao::model::CrawlUrl;
 use suidao::strategy::url_weight;
 
 use crate::cli::terminal;
@@ -30,7 +31,7 @@ pub fn show(urls: &[String], config: &Config, as_json: bool) -> Result<bool> {
         let line = json!({
             "input": text, "url": url, "host": url.authority(), "robots": url.robots(),
             "in_scope": skip_reason.is_none(),
-            "skip_reason": skip_reason, "why": skip_reason.map(SkipReason::why), "weight": url_weight(&url),
+            "skip_reason": skip_reason, "why": skip_reason.map(|reason| reason.why(Lang::English)), "weight": url_weight(&url),
         });
         outln!("{line}");
     }

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use suidao_crawl::crawl::{Overview, Progress};
-use suidao_page::model::{Batch, CrawlUrl, Event, Failure, Millis, QueueEntry};
+use suidao_page::model::{Batch, CrawlUrl, Event, Failure, Millis, QueueEntry, RelevanceLabel};
 use suidao_store::store::harvest::HarvestLine;
 
 /// Maximum number of pages and failures remembered.
@@ -74,8 +74,7 @@ pub struct RecentPage {
     pub url: CrawlUrl,
     pub title: String,
     pub relevance: f32,
-    /// Its relevance in words.
-    pub relevance_label: &'static str,
+    pub relevance_label: RelevanceLabel,
     pub queued_as: QueueEntry,
 }
 

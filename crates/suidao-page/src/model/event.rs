@@ -5,6 +5,8 @@ use core::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::messages::Lang;
+
 use super::{
     CrawlUrl, Day, Digest, Failure, ForumPage, ForumStep, HostId, LinkDecision, LinkScores, Millis, Page, PageChanges,
     PageKind, Priority, QueueEntry, RefreshStep, Region, Relevance, Sketch, SkipReason, TermMatch, TrapSignals,
@@ -213,12 +215,33 @@ pub fn is_document(listing: bool, sketch: Sketch) -> bool {
 }
 
 /// The relevance of a page in words.
-pub fn relevance_label(on_topic: bool, listing: bool, sketch: Sketch) -> &'static str {
-    match (on_topic, listing) {
-        (false, _) => "off topic",
-        (true, true) => "on-topic listing page",
-        (true, false) if sketch.is_text() => "relevant",
-        (true, false) => "on-topic page with little text",
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelevanceLabel {
+    Relevant,
+    OffTopic,
+    /// A listing page on topic.
+    Listing,
+    /// On topic, with too little text for a document.
+    LittleText,
+}
+
+impl RelevanceLabel {
+    pub fn of(on_topic: bool, listing: bool, sketch: Sketch) -> Self {
+        match (on_topic, listing) {
+            (false, _) => Self::OffTopic,
+            (true, true) => Self::Listing,
+            (true, false) if sketch.is_text() => Self::Relevant,
+            (true, false) => Self::LittleText,
+        }
+    }
+
+    pub fn text(self, lang: Lang) -> &'static str {
+        match self {
+            Self::Relevant => lang.phrase("relevant"),
+            Self::OffTopic => lang.phrase("off-topic"),
+            Self::Listing => lang.phrase("on-topic-listing-page"),
+            Self::LittleText => lang.phrase("on-topic-page-with-little-text"),
+        }
     }
 }
 
@@ -230,8 +253,8 @@ impl PageProcessed {
     }
 
     /// Its relevance in words.
-    pub fn relevance_label(&self) -> &'static str {
-        relevance_label(self.on_topic, self.is_listing(), self.sketch)
+    pub fn relevance_label(&self) -> RelevanceLabel {
+        RelevanceLabel::of(self.on_topic, self.is_listing(), self.sketch)
     }
 
     fn is_listing(&self) -> bool {
@@ -532,17 +555,17 @@ pub enum Stop {
 
 impl Stop {
     /// Why a run ended, as one sentence.
-    pub fn reason(self) -> &'static str {
+    pub fn reason(self, lang: Lang) -> &'static str {
         match self {
-            Self::PageLimit => "Page limit reached.",
-            Self::FrontierEmpty => "Nothing is left to fetch.",
-            Self::OnlyUnreachable => "The remaining hosts fail, or their robots.txt cannot be fetched.",
-            Self::BudgetSpent => "The budget of this refresh is used up.",
-            Self::RelevantReached => "Limit of relevant pages reached.",
-            Self::BytesReached => "Limit of bytes reached.",
-            Self::RequestLimit => "Request limit reached (limits.requests).",
-            Self::TimeUp => "Time limit of this run reached.",
-            Self::TopicExhausted => "Harvest rate below stop.harvest: too few of the last pages were relevant.",
+            Self::PageLimit => lang.phrase("stopped-pages"),
+            Self::FrontierEmpty => lang.phrase("stopped-empty"),
+            Self::OnlyUnreachable => lang.phrase("stopped-failing"),
+            Self::BudgetSpent => lang.phrase("stopped-budget"),
+            Self::RelevantReached => lang.phrase("stopped-relevant"),
+            Self::BytesReached => lang.phrase("stopped-bytes"),
+            Self::RequestLimit => lang.phrase("stopped-requests"),
+            Self::TimeUp => lang.phrase("stopped-minutes"),
+            Self::TopicExhausted => lang.phrase("stopped-harvest"),
         }
     }
 
@@ -558,6 +581,6 @@ impl Stop {
             Self::TopicExhausted => " Rerun with a lower rate in --stop-when harvest<... to continue.",
             Self::FrontierEmpty | Self::BudgetSpent => "",
         };
-        self.reason().to_owned() + step
+        self.reason(Lang::English).to_owned() + step
     }
 }

@@ -1,89 +1,126 @@
 //! Why a fetch did not return a page.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
-use strum::Display;
 use thiserror::Error;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
+use crate::messages::Lang;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// Status that is neither 2xx nor a redirect.
-    #[error("the server answered with status {0}")]
     Status(u16),
     /// The resolver failed or did not answer.
-    #[error("the host name could not be resolved: the resolver failed")]
     Dns,
-    #[error("cannot connect to the address")]
     Connect,
-    #[error("TLS failed")]
     Tls,
-    #[error("no complete response within the time limit")]
     Timeout,
     /// The connection broke during the response, or the response is not HTTP.
-    #[error("the response is truncated or not HTTP")]
     Broken,
     /// The body is longer than allowed, encoded or decoded.
-    #[error("the response is larger than fetch.max_body")]
     TooLarge,
-    #[error("the content encoding cannot be decoded")]
     Encoding,
     /// Private, loopback or link-local address, which the configuration does not allow.
-    #[error("the address is private, loopback or link-local (use --allow-private for the first two)")]
     PrivateAddress,
     /// Neither HTML nor plain text but this media type.
-    #[error("the response is {0}, not a page")]
     MediaType(String),
-    #[error("redirect without a usable target")]
     BadRedirect,
-    #[error("the proxy does not respond")]
     Proxy,
     /// Soft 404: the page resembles its host's answer for a page that does not exist.
-    #[error("soft 404: the page equals the host's page for missing URLs")]
     NoSuchPage,
     /// Redirect to the page itself or to one earlier in the chain.
-    #[error("redirect loop")]
     RedirectLoop,
     /// No request sent: this process cannot open another connection. Never recorded in a crawl.
-    #[error("too many open files and connections (see ulimit -n)")]
     Exhausted,
-    #[error("parsing took longer than crawl.reading_timeout")]
     ReadingTimeout,
     /// No request sent: the port belongs to a service other than the web.
-    #[error("the port is not used for web pages (see scope.allow_ports)")]
     Port,
     /// The resolver reports that the host name does not exist or has no address.
-    #[error("the host name does not exist")]
     NoSuchHost,
     /// The host answers, but refuses connections at this port.
-    #[error("the connection was refused")]
     Refused,
     /// The answer to a revisit lacks the text that the page had.
-    #[error("{0}")]
     TextLost(TextLoss),
 }
 
 /// How a revisited page has lost its main text, although its server answers with success.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextLoss {
     /// Too little is left for a document: an empty body, a notice, a login form, a bot challenge.
-    #[strum(to_string = "the response has no or little text of the page (a notice, a login form?)")]
     Empty,
     /// Less than a quarter is left.
-    #[strum(to_string = "the response has less than a quarter of the page's text")]
     Shortened,
     /// The text that replaces all of it is off topic or a list, and the page was neither.
-    #[strum(to_string = "the response has another text than the page")]
     Replaced,
     /// Another page of the host that had another text has the same text now.
-    #[strum(to_string = "the response has the text of another page of the host")]
     Shared,
     /// The page forbids indexing for the first time.
-    #[strum(to_string = "the response forbids indexing, for the first time")]
     Noindex,
 }
 
+impl TextLoss {
+    fn text(self, lang: Lang) -> &'static str {
+        match self {
+            Self::Empty => lang.phrase("text-lost-empty"),
+            Self::Shortened => lang.phrase("text-lost-shortened"),
+            Self::Replaced => lang.phrase("text-lost-replaced"),
+            Self::Shared => lang.phrase("text-lost-shared"),
+            Self::Noindex => lang.phrase("text-lost-noindex"),
+        }
+    }
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text(Lang::English))
+    }
+}
+
 impl FailureKind {
+    /// The failure as a clause.
+    pub fn text(&self, lang: Lang) -> String {
+        match self {
+            Self::Status(status) => lang.text("failure-status", &[status]),
+            Self::MediaType(media_type) => lang.text("failure-media-type", &[media_type]),
+            Self::TextLost(loss) => loss.text(lang).to_owned(),
+            Self::Dns => lang.phrase("failure-dns").to_owned(),
+            Self::Connect => lang.phrase("failure-connect").to_owned(),
+            Self::Tls => lang.phrase("failure-tls").to_owned(),
+            Self::Timeout => lang.phrase("failure-timeout").to_owned(),
+            Self::Broken => lang.phrase("failure-broken").to_owned(),
+            Self::TooLarge => lang.phrase("failure-too-large").to_owned(),
+            Self::Encoding => lang.phrase("failure-encoding").to_owned(),
+            Self::PrivateAddress => lang.phrase("failure-private-address").to_owned(),
+            Self::BadRedirect => lang.phrase("failure-bad-redirect").to_owned(),
+            Self::Proxy => lang.phrase("failure-proxy").to_owned(),
+            Self::NoSuchPage => lang.phrase("failure-no-such-page").to_owned(),
+            Self::RedirectLoop => lang.phrase("failure-redirect-loop").to_owned(),
+            Self::Exhausted => lang.phrase("failure-exhausted").to_owned(),
+            Self::ReadingTimeout => lang.phrase("failure-reading-timeout").to_owned(),
+            Self::Port => lang.phrase("failure-port").to_owned(),
+            Self::NoSuchHost => lang.phrase("failure-no-such-host").to_owned(),
+            Self::Refused => lang.phrase("failure-refused").to_owned(),
+        }
+    }
+
+    /// The kind of failure with this name, as a clause; an unknown name as it is.
+    pub fn text_of_name(name: &str, lang: Lang) -> String {
+        match name {
+            "media-type" => lang.phrase("failure-other-type").to_owned(),
+            "text-lost" => lang.phrase("failure-text-lost").to_owned(),
+            _ => {
+                let value = match name.strip_prefix("status-").and_then(|status| status.parse::<u16>().ok()) {
+                    Some(status) => serde_json::json!({ "status": status }),
+                    None => name.into(),
+                };
+                serde_json::from_value(value).map_or_else(|_| name.to_owned(), |kind: Self| kind.text(lang))
+            }
+        }
+    }
+
     /// Name in events, with the number of a status: `no-such-host`, `status-404`, `media-type`.
     pub fn name(&self) -> String {
         match serde_json::to_value(self) {
@@ -148,11 +185,16 @@ impl Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::FailureKind;
+    use super::{FailureKind, Lang};
 
     #[test]
     fn kinds_have_short_names() {
         let kinds = [FailureKind::Dns, FailureKind::Status(503), FailureKind::MediaType("image/x".into())];
         assert_eq!(kinds.map(|kind| kind.name()), ["dns", "status-503", "media-type"]);
+        let text = |name| FailureKind::text_of_name(name, Lang::Chinese);
+        assert_eq!(
+            ["status-503", "refused", "media-type", "?"].map(text),
+            ["服务器返回状态码 503", "连接被拒绝", "响应不是网页", "?"]
+        );
     }
 }

@@ -19,8 +19,8 @@ mod url;
 
 pub use chunked_vec::ChunkedVec;
 pub use event::{
-    Batch, Discovered, Event, LearntSum, Link, LinkState, PageProcessed, PageScore, RobotsRules, Stop, SumAbout,
-    UrlOrigin, is_document, relevance_label,
+    Batch, Discovered, Event, LearntSum, Link, LinkState, PageProcessed, PageScore, RelevanceLabel, RobotsRules, Stop,
+    SumAbout, UrlOrigin, is_document,
 };
 pub use failure::{Failure, FailureKind, TextLoss};
 pub use forum::{

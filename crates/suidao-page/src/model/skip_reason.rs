@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::messages::Lang;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
@@ -63,39 +65,36 @@ impl SkipReason {
         matches!(self, Self::RobotsUnreachable | Self::HostFailing)
     }
 
-    pub fn why(self) -> &'static str {
+    /// The reason as a clause.
+    pub fn why(self, lang: Lang) -> &'static str {
         match self {
-            Self::OffTopicPage => "found only on off-topic pages, whose links this strategy does not follow",
-            Self::TunnelEnd => "the tunnel to it ended: k reached 0 on off-topic pages",
-            Self::NoFollow => "nofollow on the page or the link (scope.nofollow)",
-            Self::Host => "the host is out of scope (scope.allow_hosts, scope.deny_hosts)",
-            Self::Extension => "the file extension is not that of a page (scope.deny_extensions)",
-            Self::UrlTooLong => "the URL is longer than scope.max_url_length",
-            Self::RepeatingPath => "the path repeats segments, as in a crawler trap (traps.repeats)",
-            Self::TooManySegments => "the path has more than traps.max_segments segments",
-            Self::RepeatingQuery => "the query repeats parameters (traps.repeats)",
-            Self::Series => "the last traps.series pages with this URL pattern had no new content",
-            Self::Mirror => "a mirror host already provides this page (traps.mirrors)",
-            Self::NearDuplicate => "found only on duplicate pages (traps.near_duplicates)",
-            Self::Scheme => "the scheme is not in scope.schemes",
-            Self::Depth => "more than limits.depth links from the seeds",
-            Self::Hops => "more than limits.hops off-topic pages in a row before it",
-            Self::Robots => "disallowed by robots.txt",
-            Self::RobotsUnreachable => "the robots.txt of the host cannot be fetched, so its pages may not be fetched",
-            Self::HostBudget => "the host reached limits.pages_per_host",
-            Self::Redirects => "more than limits.redirects redirects in a row",
-            Self::HostFailing => {
-                "the host was given up after repeated failures (politeness.give_up, limits.host_failures)"
-            }
-            Self::Copy => "found only on pages that have another canonical URL",
-            Self::Unpromising => "listed in a sitemap or feed, but its URL and entry are off topic",
-            Self::SourceLimit => "sitemap or feed entry beyond the limit per host (sources.per_host)",
-            Self::ForeignSource => "listed in a sitemap of another host",
-            Self::Port => "the port belongs to another service (scope.allow_ports)",
-            Self::MissingPages => "the last traps.missing pages of the host were soft 404s",
-            Self::ForumFunction => {
-                "a forum page that is neither board, list of threads nor thread, or a duplicate URL of one"
-            }
+            Self::OffTopicPage => lang.phrase("skip-off-topic-page"),
+            Self::TunnelEnd => lang.phrase("skip-tunnel-end"),
+            Self::NoFollow => lang.phrase("skip-no-follow"),
+            Self::Host => lang.phrase("skip-host"),
+            Self::Extension => lang.phrase("skip-extension"),
+            Self::UrlTooLong => lang.phrase("skip-url-too-long"),
+            Self::RepeatingPath => lang.phrase("skip-repeating-path"),
+            Self::TooManySegments => lang.phrase("skip-too-many-segments"),
+            Self::RepeatingQuery => lang.phrase("skip-repeating-query"),
+            Self::Series => lang.phrase("skip-series"),
+            Self::Mirror => lang.phrase("skip-mirror"),
+            Self::NearDuplicate => lang.phrase("skip-near-duplicate"),
+            Self::Scheme => lang.phrase("skip-scheme"),
+            Self::Depth => lang.phrase("skip-depth"),
+            Self::Hops => lang.phrase("skip-hops"),
+            Self::Robots => lang.phrase("skip-robots"),
+            Self::RobotsUnreachable => lang.phrase("skip-robots-unreachable"),
+            Self::HostBudget => lang.phrase("skip-host-budget"),
+            Self::Redirects => lang.phrase("skip-redirects"),
+            Self::HostFailing => lang.phrase("skip-host-failing"),
+            Self::Copy => lang.phrase("skip-copy"),
+            Self::Unpromising => lang.phrase("skip-unpromising"),
+            Self::SourceLimit => lang.phrase("skip-source-limit"),
+            Self::ForeignSource => lang.phrase("skip-foreign-source"),
+            Self::Port => lang.phrase("skip-port"),
+            Self::MissingPages => lang.phrase("skip-missing-pages"),
+            Self::ForumFunction => lang.phrase("skip-forum-function"),
         }
     }
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::store::{Location, Record, StoreError, display_time};
+use suidao_page::messages::Lang;
 use suidao_page::model::{
     CrawlUrl, Discovered, Event, Failure, Link, LinkDecision, PageChanges, PageProcessed, Priority, QueueEntry,
     Relevance, SkipReason, UrlId, UrlOrigin,
@@ -149,7 +150,8 @@ impl UrlHistory {
                 if let Event::PageFetched(page) = &event {
                     pages += u64::from(page.changes.is_none());
                     if path.contains(&page.id) {
-                        let brief = format!("  {:.3} {}", page.relevance.get(), page.relevance_label());
+                        let brief =
+                            format!("  {:.3} {}", page.relevance.get(), page.relevance_label().text(Lang::English));
                         let detailed = format!("{brief}, {}", describe_k(page.queued_as));
                         history.page_summaries.insert(page.id, [brief, detailed]);
                     }
@@ -267,7 +269,7 @@ impl UrlHistory {
                 (json!({ "failed": at, "failure": failure.to_string() }), same(format!("failed {at}: {failure}")))
             }
             Event::UrlExcluded { id: of, reason } if Some(of) == id => {
-                let why = reason.why();
+                let why = reason.why(Lang::English);
                 self.depends_on_host = reason.is_host_failure();
                 (json!({ "skipped": at, "reason": reason, "why": why }), same(format!("skipped {at}: {why}")))
             }
@@ -324,13 +326,13 @@ impl UrlHistory {
     /// Why it is still queued or was left, if nothing has happened to it yet.
     fn status(&self, skipped: Option<SkipReason>, detailed: bool) -> String {
         if let Some(reason) = skipped {
-            return format!("skipped: {}", reason.why());
+            return format!("skipped: {}", reason.why(Lang::English));
         }
         let entries = self.links.iter().filter_map(|linked| followed(&linked.link));
         match (entries.max_by_key(|entry| (std::cmp::Reverse(entry.queue), entry.priority)), self.links.last()) {
             (Some(entry), _) => how_queued(entry, self.is_seed(), detailed),
             (None, Some(Linked { link: Link { decision: LinkDecision::Drop(reason), .. }, .. })) => {
-                format!("not queued: {}", reason.why())
+                format!("not queued: {}", reason.why(Lang::English))
             }
             (None, _) => "known, but no link to it was scored".to_owned(),
         }
@@ -345,7 +347,7 @@ impl UrlHistory {
         // Only a threshold of 0 accepts a page without a topic term, as in a forum crawl without a lexicon.
         let without_topic = page.on_topic && page.relevance == Relevance::ZERO;
         let reason = if without_topic { " (page threshold 0: every page is on topic)" } else { "" };
-        add(format!("relevance {:.3}: {}{reason}", page.relevance.get(), page.relevance_label()));
+        add(format!("relevance {:.3}: {}{reason}", page.relevance.get(), page.relevance_label().text(Lang::English)));
         let terms: Vec<String> = page.terms.iter().map(|found| format!("{} ×{}", found.term, found.count)).collect();
         let none = "no topic terms".to_owned();
         add(if terms.is_empty() { none } else { format!("terms: {}", terms.join(", ")) });
@@ -439,7 +441,7 @@ impl fmt::Display for UrlHistory {
             };
             let decision = match link.decision {
                 LinkDecision::Follow(entry) => describe_entry(entry, detailed),
-                LinkDecision::Drop(reason) => format!("dropped: {}", reason.why()),
+                LinkDecision::Drop(reason) => format!("dropped: {}", reason.why(Lang::English)),
             };
             writeln!(
                 out,
@@ -485,7 +487,7 @@ fn visit(event: &Event, id: Option<UrlId>, new_links: usize) -> Option<Visit> {
         }
         Event::FetchRetried { id, failure } if of(*id) => unanswered(format!("{failure}; will be retried")),
         Event::FetchFailed { id, failure } if of(*id) => unanswered(failure.to_string()),
-        Event::UrlExcluded { id, reason } if of(*id) => unanswered(format!("skipped: {}", reason.why())),
+        Event::UrlExcluded { id, reason } if of(*id) => unanswered(format!("skipped: {}", reason.why(Lang::English))),
         Event::PageGone { id, to } if of(*id) => {
             let why = if to.is_some() { "moved" } else { "missing for longer than refresh.grace" };
             unanswered(format!("retired: {why}"))

@@ -1,6 +1,7 @@
 //! Shared by all HTML pages of suidao: page frame, style sheet, templates, and formatting of text and numbers.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
@@ -8,7 +9,8 @@ use minijinja::value::Rest;
 use minijinja::{AutoEscape, Environment, Value, escape_formatter};
 use suidao_page::visible;
 
-use crate::messages::Lang;
+use suidao_page::messages::Lang;
+pub use suidao_page::messages::thousands;
 
 /// CSS variables for colours, light and dark.
 pub const COLOURS: &str = include_str!("colours.css");
@@ -59,18 +61,6 @@ pub fn bytes(number: u64) -> String {
         1_000_000..1_000_000_000 => format!("{:.1} MB", number as f64 / 1e6),
         _ => format!("{:.2} GB", number as f64 / 1e9),
     }
-}
-
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A number with its noun: `1 page`, `1,234 pages`.
@@ -127,7 +117,11 @@ fn environment(lang: Lang) -> Environment<'static> {
     templates.add_filter("per_cent", per_cent);
     templates.add_filter("shortened", shortened);
     templates.add_filter("titled", move |title: &str| titled(lang, title));
-    templates.add_function("t", move |key: &str, arguments: Rest<Value>| lang.text(key, &arguments));
+    templates.add_function("t", move |key: &str, arguments: Rest<Value>| {
+        let arguments: Vec<&dyn Display> = arguments.iter().map(|argument| argument as &dyn Display).collect();
+        lang.text(key, &arguments)
+    });
+    templates.add_filter("date", move |text: &str| lang.date(text));
     templates.add_filter("readable", readable);
     templates.add_filter("address", |url: &str| address(url).into_owned());
     templates.add_filter("urlencoded", |text: &str| {
@@ -153,7 +147,6 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!((count(1, "page", "pages"), count(2_000, "page", "pages")), ("1 page".into(), "2,000 pages".into()));
     }
 

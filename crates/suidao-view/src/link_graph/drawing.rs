@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::facts::GraphFacts;
 use crate::html::{escape, thousands};
-use crate::messages::Lang;
 use crate::plot::{fitting, svg, word};
+use suidao_page::messages::Lang;
 
 const COLUMN: f64 = 190.0;
 const ROW: f64 = 26.0;
@@ -29,7 +29,7 @@ pub fn drawing(facts: &GraphFacts, lang: Lang) -> Option<String> {
         let head = match distance {
             0 => lang.text("seeds", &[]),
             &u32::MAX => lang.text("not-linked", &[]),
-            more => lang.text("links-away", &[(*more).into()]),
+            more => lang.text("links-away", &[more]),
         };
         inside += &word(x - 8.0, 14.0, "axis", &head);
         for (row, &host) in hosts.iter().enumerate() {
@@ -45,7 +45,7 @@ pub fn drawing(facts: &GraphFacts, lang: Lang) -> Option<String> {
         let (cx, cy) = ((x1 + x2) / 2.0 - bend, (y1 + y2) / 2.0);
         let width = 0.6 + (connection.links as f64).ln_1p() / 3.0;
         let names = connection.hosts.map(|host| facts.hosts[host].host.as_str());
-        let title = lang.text("anchors-and-link", &[names[0].into(), names[1].into(), connection.links.into()]);
+        let title = lang.text("anchors-and-link", &[&names[0], &names[1], &connection.links]);
         let _ = write!(
             inside,
             "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}Q{cx:.1} {cy:.1} {x2:.1} {y2:.1}\" style=\"stroke-width:{width:.1}\"><title>{}</title></path>",
@@ -55,8 +55,7 @@ pub fn drawing(facts: &GraphFacts, lang: Lang) -> Option<String> {
     for (host, (x, y)) in facts.hosts.iter().zip(&points) {
         let radius = (2.0 + (host.pages as f64).ln_1p() * 1.2).min(11.0);
         let class = if host.relevant > 0 { "on" } else { "off" };
-        let title =
-            lang.text("bar-title", &[host.host.as_str().into(), host.pages.into(), thousands(host.relevant).into()]);
+        let title = lang.text("bar-title", &[&host.host, &host.pages, &thousands(host.relevant)]);
         let _ = write!(
             inside,
             "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"><title>{}</title></circle>",
@@ -65,7 +64,7 @@ pub fn drawing(facts: &GraphFacts, lang: Lang) -> Option<String> {
         inside += &word(x + 14.0, y + 4.0, "tick", &fitting(&host.host, COLUMN - 44.0));
     }
     let (width, height) = (COLUMN * columns.len() as f64, TOP + ROW * rows as f64 + 8.0);
-    let title = lang.text("drawing-of-hosts", &[facts.bridges.into()]);
+    let title = lang.text("drawing-of-hosts", &[&facts.bridges]);
     // One unit is one pixel: a wide drawing scrolls, and a narrow one is not enlarged.
     Some(svg("hosts", width, height, &title, &inside).replacen("<svg ", &format!("<svg style=\"width:{width}px\" "), 1))
 }

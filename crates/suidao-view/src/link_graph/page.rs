@@ -6,8 +6,8 @@ use minijinja::value::{Serde, Value};
 use super::drawing::drawing;
 use super::facts::GraphFacts;
 use crate::html::{self, fill, html};
-use crate::messages::Lang;
 use crate::plot;
+use suidao_page::messages::Lang;
 
 /// The style of the section, in addition to those of plots and of a report.
 pub const STYLE: &str = include_str!("graph.css");
@@ -19,7 +19,7 @@ pub fn section(facts: &GraphFacts, lang: Lang) -> String {
 }
 
 pub fn page(facts: &GraphFacts, lang: Lang) -> String {
-    let title = format!("suidao: {}", lang.text("link-graph-of-the-crawl", &[facts.topic.as_str().into()]));
+    let title = format!("suidao{}{}", lang.phrase("colon"), lang.text("link-graph-of-the-crawl", &[&facts.topic]));
     let context = context! { section => html(section(facts, lang)), ..Value::from(Serde(facts)) };
     html::page(&title, lang, &[plot::STYLE, html::REPORT, STYLE], &fill(lang, include_str!("page.html"), context))
 }

@@ -10,6 +10,7 @@ use suidao_crawl::crawl::{Progress, Seeding, SimulatedRequest, SimulatedStep, si
 use suidao_crawl::trap::path;
 use suidao_live::config::Config;
 use suidao_live::live::{Job, machine, meta, now, strategy_label};
+use suidao_page::messages::Lang;
 use suidao_page::model::{CrawlUrl, Event, QueueEntry, SkipReason, Stop, TunnelBudget, UrlId, UrlOrigin};
 use suidao_store::store::{Store, StoreError};
 
@@ -113,12 +114,14 @@ impl DryRun {
                 SimulatedStep::Robots => PlannedStep::Robots { robots: url },
                 SimulatedStep::Soft404Probe => PlannedStep::Probe { soft_404_probe: url },
                 SimulatedStep::Page(id, queued_as) => PlannedStep::Page { page: url, queued_as, origin: origin(id) },
-                SimulatedStep::Skipped(_, reason) => PlannedStep::Skipped { skipped: url, reason, why: reason.why() },
+                SimulatedStep::Skipped(_, reason) => {
+                    PlannedStep::Skipped { skipped: url, reason, why: reason.why(Lang::English) }
+                }
             },
         };
         let seed = |seed: &CrawlUrl| {
             let skip_reason = config.scope.skip_reason(seed).or_else(|| path::skip_reason(&config.traps, seed));
-            PlannedSeed { seed: seed.clone(), skip_reason, why: skip_reason.map(SkipReason::why) }
+            PlannedSeed { seed: seed.clone(), skip_reason, why: skip_reason.map(|reason| reason.why(Lang::English)) }
         };
         Ok(Self {
             seeds: job.seeds.iter().map(seed).collect(),
@@ -180,7 +183,7 @@ impl Display for DryRun {
         }
         match stop {
             Some(Stop::FrontierEmpty) => writeln!(out, "# then only links found on these pages")?,
-            Some(stop) => writeln!(out, "# then: {}", stop.reason())?,
+            Some(stop) => writeln!(out, "# then: {}", stop.reason(Lang::English))?,
             None => {}
         }
         writeln!(out, "#\n# Nothing was fetched or written. Effective configuration:\n{}", request_limit(config))?;

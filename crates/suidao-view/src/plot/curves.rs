@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use suidao_page::messages::Lang;
+
 use super::scale::Scale;
 use super::{Interval, LineStyle, levels, n, svg, width, word};
 
@@ -12,11 +14,13 @@ pub struct Along<'a> {
     pub label: &'a str,
     pub first: usize,
     pub last: usize,
+    /// The language of the numbers.
+    pub lang: Lang,
 }
 
 impl Along<'static> {
     pub fn pages(last: usize) -> Self {
-        Self { label: "pages fetched", first: 0, last }
+        Self { label: "pages fetched", first: 0, last, lang: Lang::English }
     }
 }
 
@@ -60,8 +64,8 @@ pub fn curves(lines: &[CurveLine], title: &str, share: bool, along: Along) -> St
     let widest = lines.iter().map(|line| width(line.name)).fold(0.0, f64::max);
     let (left, top, bottom) = (48.0, 26.0, 300.0_f64.max(26.0 + LABEL * lines.len() as f64));
     let right = 320.0;
-    let x = Scale::between(left, right, along.first as f64, last as f64, 4.0);
-    let y = Scale::new(bottom, top, largest(lines), 5.0, share, true);
+    let x = Scale::between(left, right, along.first as f64, last as f64, 4.0).in_language(along.lang);
+    let y = Scale::new(bottom, top, largest(lines), 5.0, share, true).in_language(along.lang);
     let mut out = grid(&x, &y);
     out += &word(0.0, 12.0, "axis", title);
     out += &word(right, bottom + 34.0, "axis end", along.label);

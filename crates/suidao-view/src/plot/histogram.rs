@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use suidao_page::messages::Lang;
+
 use super::scale::Scale;
 use super::{escape, levels, rect, svg, width, word};
 
@@ -12,13 +14,13 @@ pub struct Bar<'a> {
 }
 
 /// The bars from left to right; `unit` is what is counted, `part` what the highlighted part counts, if anything.
-pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: Option<&str>) -> String {
+pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: Option<&str>, lang: Lang) -> String {
     let (left, right, top, bottom) = (48.0, 440.0, 30.0, 180.0);
     let largest = bars.iter().map(|bar| bar.whole).max().unwrap_or(0);
-    let y = Scale::new(bottom, top, largest as f64, 4.0, false, true);
+    let y = Scale::new(bottom, top, largest as f64, 4.0, false, true).in_language(lang);
     let mut out = word(0.0, 12.0, "axis", unit);
     let mut end = right;
-    for (class, name) in part.map(|part| [("c0", part), ("rest", "others")]).into_iter().flatten() {
+    for (class, name) in part.map(|part| [("c0", part), ("rest", lang.phrase("others"))]).into_iter().flatten() {
         let at = end - width(name);
         out += &word(at, 12.0, "axis", name);
         out += &rect(&format!("bar {class}"), (at - 15.0, 3.0), (10.0, 10.0));
@@ -32,8 +34,10 @@ pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: Option<&str>) -> S
     for (number, bar) in bars.iter().enumerate() {
         let x = left + pitch * number as f64;
         let gap = if pitch > 6.0 { 1.0 } else { 0.2 };
-        let of = part.map_or(String::new(), |part| format!(", {} {part}", bar.part));
-        let message = format!("{}: {} {unit}{of}", bar.name, bar.whole);
+        let message = match part {
+            Some(part) => lang.text("bar-parts", &[&bar.name, &bar.whole, &unit, &bar.part, &part]),
+            None => lang.text("bar-count", &[&bar.name, &bar.whole, &unit]),
+        };
         let _ = write!(out, "<g><title>{}</title>", escape(&message));
         for (class, value) in [("bar rest", bar.whole), ("bar c0", bar.part)] {
             // A bar of one page among thousands stays visible.
@@ -61,20 +65,20 @@ mod tests {
             Bar { name: "2021", whole: 0, part: 0 },
             Bar { name: "2022", whole: 2, part: 2 },
         ];
-        let svg = histogram(&bars, "Pages by year", "pages", Some("relevant"));
+        let svg = histogram(&bars, "Pages by year", "pages", Some("relevant"), Lang::English);
         // Two bars with two parts each, and two in the key.
         assert_eq!(svg.matches("<rect").count(), 4 + 2, "{svg}");
         assert!(svg.contains("<title>2020: 4 pages, 1 relevant</title>"), "{svg}");
         assert!(svg.contains("y=\"30\" width=\"128.7\" height=\"150\""), "{svg}");
         assert!(svg.contains("aria-label=\"Pages by year\""));
-        assert!(!histogram(&[], "none", "pages", Some("relevant")).contains("NaN"));
+        assert!(!histogram(&[], "none", "pages", Some("relevant"), Lang::English).contains("NaN"));
     }
 
     #[test]
     fn names_do_not_run_into_one_another() {
         let names: Vec<String> = (0..60).map(|n| format!("2021-{n:02}")).collect();
         let bars: Vec<Bar> = names.iter().map(|name| Bar { name, whole: 1, part: 0 }).collect();
-        let shown = histogram(&bars, "t", "pages", Some("relevant")).matches("tick middle").count();
+        let shown = histogram(&bars, "t", "pages", Some("relevant"), Lang::English).matches("tick middle").count();
         assert!((5..=8).contains(&shown), "{shown}");
     }
 }

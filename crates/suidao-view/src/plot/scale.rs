@@ -1,6 +1,6 @@
 //! Maps values to an axis, and chooses its ticks.
 
-use crate::html::thousands;
+use suidao_page::messages::Lang;
 
 /// From 0, or another first value, to somewhat above the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +14,7 @@ pub struct Scale {
     step: f64,
     /// Values are shares, shown in per cent.
     share: bool,
+    lang: Lang,
 }
 
 impl Scale {
@@ -30,12 +31,17 @@ impl Scale {
         if share && round {
             end = end.min(1.0_f64.max(largest));
         }
-        Self { from, to, first: 0.0, end, step, share }
+        Self { from, to, first: 0.0, end, step, share, lang: Lang::English }
     }
 
     /// A scale from one number to another with about `ticks` ticks.
     pub fn between(from: f64, to: f64, first: f64, last: f64, ticks: f64) -> Self {
         Self { first, end: last, ..Self::new(from, to, last - first, ticks, false, false) }
+    }
+
+    /// The same with the numbers of a language.
+    pub fn in_language(self, lang: Lang) -> Self {
+        Self { lang, ..self }
     }
 
     /// The position of a value; values beyond the ends are drawn at the ends.
@@ -51,7 +57,7 @@ impl Scale {
 
     fn word(&self, value: f64) -> String {
         if !self.share {
-            return thousands(value.round() as u64);
+            return self.lang.round_number(value.round() as u64);
         }
         let per_cent = 100.0 * value;
         let decimals = usize::from((100.0 * self.step).fract().abs() > 1e-6) + usize::from(self.step < 0.000_999);

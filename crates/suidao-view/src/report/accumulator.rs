@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::tunnels::{NO_PARENT, TreePage};
-use suidao_page::model::{Event, SkipReason, UrlId};
+use suidao_page::model::{Event, FailureKind, SkipReason, UrlId};
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::Record;
 use suidao_store::store::skipped::UrlStatuses;
@@ -24,9 +24,9 @@ pub(super) struct ReportAccumulator<'a> {
     pub(super) found: Vec<TreePage>,
     /// By term: pages, and relevant ones.
     pub(super) terms: FxHashMap<String, (u64, u64)>,
-    /// Reason of each failed URL, in words.
+    /// Reason of each failed URL, an index.
     pub(super) failures: BTreeMap<UrlId, u16>,
-    pub(super) reasons: Vec<String>,
+    pub(super) reasons: Vec<FailureKind>,
     /// Reasons of URLs skipped without a number, by fingerprint.
     pub(super) skipped: FxHashMap<u64, SkipReason>,
     /// Bytes of the pages' records.
@@ -88,10 +88,9 @@ impl<'a> ReportAccumulator<'a> {
                     }
                 }
                 Event::FetchFailed { id, failure } => {
-                    let why = failure.to_string();
-                    let known = self.reasons.iter().position(|reason| *reason == why);
+                    let known = self.reasons.iter().position(|reason| *reason == failure.kind);
                     let reason = known.unwrap_or_else(|| {
-                        self.reasons.push(why);
+                        self.reasons.push(failure.kind.clone());
                         self.reasons.len() - 1
                     });
                     self.failures.insert(*id, u16::try_from(reason).unwrap_or(u16::MAX));

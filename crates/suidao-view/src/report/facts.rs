@@ -1,9 +1,10 @@
 //! The facts of a report.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::link_graph::GraphFacts;
-use suidao_page::model::{CrawlUrl, Relevance};
+use suidao_page::messages::Lang;
+use suidao_page::model::{CrawlUrl, FailureKind, Relevance, SkipReason};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ReportFacts {
@@ -103,18 +104,87 @@ pub struct HostRow {
     pub waiting: u64,
 }
 
+/// What the pages of a bin have in common. JSON has it in English, and languages as tags.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BinName {
+    Term(String),
+    /// BCP 47 tag.
+    Language(String),
+    UnknownLanguage,
+    /// This many more languages.
+    More(usize),
+    /// `2021` or `2021-03`.
+    Date(String),
+    /// All earlier dates.
+    Before(String),
+    /// At least this many characters.
+    Characters(u64),
+}
+
+impl BinName {
+    pub fn text(&self, lang: Lang) -> String {
+        match (self, lang) {
+            (Self::Term(term), _) => term.clone(),
+            (Self::Language(tag), _) => lang.language(tag).to_owned(),
+            (Self::UnknownLanguage, _) => lang.text("unknown-language", &[]),
+            (Self::More(number), _) => lang.text("n-more", &[number]),
+            (Self::Date(date), _) => lang.date(date),
+            (Self::Before(date), _) => lang.text("before", &[&lang.date(date)]),
+            (Self::Characters(number @ 1_000_000..), Lang::English) => format!("{}M", number / 1_000_000),
+            (Self::Characters(number @ 1_000..), Lang::English) => format!("{}k", number / 1_000),
+            (Self::Characters(number), _) => lang.round_number(*number),
+        }
+    }
+}
+
+impl Default for BinName {
+    fn default() -> Self {
+        Self::Term(String::new())
+    }
+}
+
+impl Serialize for BinName {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Language(tag) => to.serialize_str(tag),
+            other => to.serialize_str(&other.text(Lang::English)),
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Bin {
-    pub name: String,
+    pub name: BinName,
     pub pages: u64,
     pub relevant: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub enum BinWidth {
+    #[serde(rename = "a month")]
+    Month,
+    #[serde(rename = "a year")]
+    Year,
+    /// From a number of characters to the next.
+    #[default]
+    #[serde(rename = "from this many characters to the next")]
+    Characters,
+}
+
+impl BinWidth {
+    pub fn text(self, lang: Lang) -> String {
+        match self {
+            Self::Month => lang.text("a-month", &[]),
+            Self::Year => lang.text("a-year", &[]),
+            Self::Characters => lang.text("text-range", &[]),
+        }
+    }
 }
 
 /// Pages by a value, without gaps between the bins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Histogram {
-    /// Width of a bin, in words.
-    pub width: String,
+    pub width: BinWidth,
     pub bins: Vec<Bin>,
     pub without: u64,
 }
@@ -187,9 +257,34 @@ pub struct TunnelledHost {
     pub from: Option<NamedPage>,
 }
 
+/// Why URLs were not fetched. JSON has it as an English clause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    Failed(FailureKind),
+    Skipped(SkipReason),
+    /// The log has no reason.
+    Unknown,
+}
+
+impl Why {
+    pub fn text(&self, lang: Lang) -> String {
+        match self {
+            Self::Failed(kind) => kind.text(lang),
+            Self::Skipped(reason) => reason.why(lang).to_owned(),
+            Self::Unknown => String::new(),
+        }
+    }
+}
+
+impl Serialize for Why {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text(Lang::English))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reason {
-    pub why: String,
+    pub why: Why,
     pub urls: u64,
     pub examples: Vec<CrawlUrl>,
 }

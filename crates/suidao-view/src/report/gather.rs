@@ -8,8 +8,8 @@ use rustc_hash::FxHashSet;
 use super::accumulator::ReportAccumulator;
 use super::bins;
 use super::facts::{
-    Bin, CrawlFacts, DuplicateFacts, HarvestFacts, HarvestPoint, HostFacts, HostGroup, HostRow, PathStep, QueueFacts,
-    Reason, ReportCounts, ReportFacts, TunnelFacts, TunnelledHost, Tunnels,
+    Bin, BinName, CrawlFacts, DuplicateFacts, HarvestFacts, HarvestPoint, HostFacts, HostGroup, HostRow, PathStep,
+    QueueFacts, Reason, ReportCounts, ReportFacts, TunnelFacts, TunnelledHost, Tunnels, Why,
 };
 use super::names::{PageNames, examples, reasons};
 use super::suggested_terms::suggested_terms;
@@ -55,10 +55,11 @@ pub fn gather(
     let names = PageNames::read(store, &wanted, &mut accumulator.skipped)?;
     let named = |position: u32| names.page(catalogue, position);
 
-    let mut skipped: Vec<Reason> = reasons(skipped, &names, |reason| reason.why().to_owned());
+    let mut skipped: Vec<Reason> = reasons(skipped, &names, |reason| Why::Skipped(*reason));
     names.add_skipped(&mut skipped, &accumulator.skipped);
-    let failed =
-        reasons(failed, &names, |&reason| accumulator.reasons.get(usize::from(reason)).cloned().unwrap_or_default());
+    let failed = reasons(failed, &names, |&reason| {
+        accumulator.reasons.get(usize::from(reason)).cloned().map_or(Why::Unknown, Why::Failed)
+    });
     let total = |reasons: &[Reason]| reasons.iter().map(|reason| reason.urls).sum();
     let entries = &catalogue.entries;
     let counts = ReportCounts {
@@ -184,10 +185,11 @@ fn hosts(catalogue: &Catalogue, accumulator: &ReportAccumulator) -> HostFacts {
 }
 
 fn languages(catalogue: &Catalogue) -> Vec<Bin> {
-    let mut counted: BTreeMap<&str, Bin> = BTreeMap::new();
+    let mut counted: BTreeMap<Option<&str>, Bin> = BTreeMap::new();
     for entry in &catalogue.entries {
-        let name = catalogue.language(entry).unwrap_or("?");
-        let bin = counted.entry(name).or_insert_with(|| Bin { name: name.to_owned(), ..Bin::default() });
+        let language = catalogue.language(entry);
+        let name = || language.map_or(BinName::UnknownLanguage, |tag| BinName::Language(tag.to_owned()));
+        let bin = counted.entry(language).or_insert_with(|| Bin { name: name(), ..Bin::default() });
         bin.pages += 1;
         bin.relevant += u64::from(entry.is_relevant());
     }
@@ -196,7 +198,7 @@ fn languages(catalogue: &Catalogue) -> Vec<Bin> {
     if languages.len() > LANGUAGES {
         let rest = languages.split_off(LANGUAGES - 1);
         languages.push(Bin {
-            name: format!("{} more", rest.len()),
+            name: BinName::More(rest.len()),
             pages: rest.iter().map(|bin| bin.pages).sum(),
             relevant: rest.iter().map(|bin| bin.relevant).sum(),
         });
@@ -256,7 +258,7 @@ fn terms(accumulator: &ReportAccumulator) -> Vec<Bin> {
     let mut found: Vec<Bin> = accumulator
         .terms
         .iter()
-        .map(|(term, &(pages, relevant))| Bin { name: term.clone(), pages, relevant })
+        .map(|(term, &(pages, relevant))| Bin { name: BinName::Term(term.clone()), pages, relevant })
         .collect();
     found.sort_by(|one, other| other.pages.cmp(&one.pages).then_with(|| one.name.cmp(&other.name)));
     found

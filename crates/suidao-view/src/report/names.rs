@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::accumulator::ReportAccumulator;
-use super::facts::{NamedPage, Reason};
+use super::facts::{NamedPage, Reason, Why};
 use super::tunnels::NO_PARENT;
 use suidao_page::model::{CrawlUrl, Event, SkipReason, UrlId};
 use suidao_store::corpus::Catalogue;
@@ -44,7 +44,7 @@ pub(super) fn examples(accumulator: &ReportAccumulator) -> (ByReason<u16>, ByRea
     (failed, skipped)
 }
 
-pub(super) fn reasons<R>(by_reason: ByReason<R>, names: &PageNames, why: impl Fn(&R) -> String) -> Vec<Reason> {
+pub(super) fn reasons<R>(by_reason: ByReason<R>, names: &PageNames, why: impl Fn(&R) -> Why) -> Vec<Reason> {
     let reason = |(reason, (urls, examples)): (R, (u64, Vec<UrlId>))| Reason {
         why: why(&reason),
         urls,
@@ -116,7 +116,7 @@ impl PageNames {
             *counted.entry(*reason).or_default() += 1;
         }
         for (reason, urls) in counted {
-            let why = reason.why().to_owned();
+            let why = Why::Skipped(reason);
             let at = reasons.iter().position(|known| known.why == why).unwrap_or_else(|| {
                 reasons.push(Reason { why, urls: 0, examples: Vec::new() });
                 reasons.len() - 1

@@ -2,8 +2,8 @@
 
 use url::form_urlencoded;
 
-use crate::messages::Lang;
 use suidao_export::index::Request;
+use suidao_page::messages::Lang;
 use suidao_page::model::Day;
 use suidao_store::corpus::{Bounds, Condition, DuplicatePolicy, Filter};
 

@@ -5,8 +5,8 @@ use minijinja::{Value, context};
 use super::ask::SearchParams;
 use super::{HttpReply, SearchSite};
 use crate::html::{self, escape, fill, html};
-use crate::messages::Lang;
 use suidao_export::index::{Marked, Stored};
+use suidao_page::messages::Lang;
 
 /// A whole page: header with the search box, the output of the template, footer.
 pub(super) fn frame(site: &SearchSite, params: &SearchParams, title: &str, template: &str, context: Value) -> String {
@@ -62,6 +62,5 @@ pub(super) fn lang(page: &Stored) -> Option<&str> {
 
 /// How a page was found, in a line.
 pub(super) fn link_path(lang: Lang, page: &Stored) -> String {
-    let numbers: [Value; 3] = [(page.page + 1).into(), page.depth.into(), page.hops.into()];
-    lang.text("how-fetched", &numbers)
+    lang.text("how-fetched", &[&(page.page + 1), &page.depth, &page.hops])
 }

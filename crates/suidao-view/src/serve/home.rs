@@ -21,16 +21,11 @@ pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply
         _ => lang.text("unknown", &[]),
     };
     let language = |(code, pages): &(Option<String>, u64)| {
-        let name = match code.as_deref() {
-            Some("zh") => lang.text("chinese", &[]),
-            Some("en") => lang.text("english", &[]),
-            Some(code) => code.to_owned(),
-            None => lang.text("unknown", &[]),
-        };
+        let name = code.as_deref().map_or(lang.phrase("unknown"), |code| lang.language(code));
         format!("{name} {}", thousands(*pages))
     };
     let share = 100.0 * facets.relevant as f64 / (all.pages as f64).max(1.0);
-    let title = lang.text("home-title", &[topic.into()]);
+    let title = lang.text("home-title", &[topic]);
     let way = |name: String, params: SearchParams, pages: u64| (name, params.link("/search"), pages);
     let terms = site.index.terms(MOST)?.into_iter();
     let terms = terms.map(|(term, pages)| way(term.clone(), params.with(|params| params.q = quoted(&term)), pages));

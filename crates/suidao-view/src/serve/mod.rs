@@ -19,9 +19,9 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::listen::{is_ours, listen};
-use crate::messages::Lang;
 use ask::{Refused, SearchParams};
 use suidao_export::index::{Index, IndexError};
+use suidao_page::messages::Lang;
 use suidao_page::visible;
 
 /// Maximum number of searches at a time, including those whose client is gone.

@@ -1,5 +1,7 @@
 //! A page of results: hits, the reason for each, facets, and links to other pages.
 
+use std::fmt::Display;
+
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 
@@ -22,7 +24,7 @@ pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply
         let message = language.text("no-more-results-advice", &[]);
         return Ok(frame::notice(site, params, 404, &title, &message));
     }
-    let numbers: [Value; 2] = [answer.pages.into(), params.q.as_str().into()];
+    let numbers: [&dyn Display; 2] = [&answer.pages, &params.q];
     let what = match (params.q.is_empty(), answer.pages) {
         (true, _) => language.text("pages-n", &numbers),
         (false, 0) => language.text("no-page-matches", &numbers),
@@ -63,7 +65,7 @@ fn describe_hit(params: &SearchParams, hit: &Hit) -> Value {
             TextField::Anchors => language.text("links-to-it", &[]),
             TextField::All | TextField::Body => language.text("text", &[]),
         };
-        (language.text("link-in-region", &[share.words.as_str().into(), field.into()]), share.bm25)
+        (language.text("link-in-region", &[&share.words, &field]), share.bm25)
     };
     context! {
         shown => if page.title.is_empty() { Value::from(&page.url) } else { frame::marked(&hit.title()) },

@@ -9,9 +9,9 @@ use tokio::net::TcpListener;
 use super::{HTML, Reply, guarded};
 use crate::html::{self, fill, per_cent, thousands};
 use crate::listen::listen;
-use crate::messages::Lang;
 use crate::plot;
 use suidao_cluster::{ClusterError, ClusterStatus, End, PartitionStatus, WorkerStatus};
+use suidao_page::messages::Lang;
 
 /// Partitions that are shown; the others are folded away.
 const SHOWN: usize = 20;
@@ -35,7 +35,7 @@ pub async fn serve_cluster<F>(
                     Ok(status) => Reply { status: 200, media_type: HTML, refreshes: true, body: page(&status, lang) },
                     Err(error) => Reply::text(503, &error.to_string()),
                 },
-                _ => Reply::text(404, "not found; the only path is /"),
+                _ => Reply::text(404, &lang.text("only-path", &[])),
             })
             .await
         }
@@ -44,7 +44,7 @@ pub async fn serve_cluster<F>(
 }
 
 fn page(status: &ClusterStatus, lang: Lang) -> String {
-    let text = |key: &str, number: u64| lang.text(key, &[thousands(number).into()]);
+    let text = |key: &str, number: u64| lang.text(key, &[&thousands(number)]);
     let total = status.total();
     let rate =
         |of: fn(&WorkerStatus) -> f64| format!("{:.1}", status.alive().map(|(_, worker)| of(worker)).sum::<f64>());
@@ -63,7 +63,7 @@ fn page(status: &ClusterStatus, lang: Lang) -> String {
         (text("failed", 0), thousands(total.failed), String::new()),
     ];
     let state = match status.end {
-        Some(End::Done(stop)) => stop.reason().to_owned(),
+        Some(End::Done(stop)) => stop.reason(lang).to_owned(),
         Some(End::Stopped) => text("cluster-stopped", 0),
         None if status.alive().next().is_none() => text("no-worker-runs", 0),
         None => text("workers-run-n", status.alive().count() as u64),
@@ -101,7 +101,12 @@ fn page(status: &ClusterStatus, lang: Lang) -> String {
         partitions => partitions.collect::<Value>(),
     };
     let body = fill(lang, include_str!("cluster.html"), context);
-    html::page(&format!("suidao: {}", status.name), lang, &[plot::STYLE, include_str!("status.css")], &body)
+    html::page(
+        &format!("suidao{}{}", lang.phrase("colon"), status.name),
+        lang,
+        &[plot::STYLE, include_str!("status.css")],
+        &body,
+    )
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@ use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use tokio::sync::{Mutex, Semaphore, oneshot};
 
 use crate::listen::{is_ours, listen};
-use crate::messages::Lang;
 use suidao_live::live::{CrawlMonitor, StatusSnapshot, monotonic_now};
+use suidao_page::messages::Lang;
 use suidao_page::model::CrawlUrl;
 use suidao_store::corpus::UrlHistory;
 use suidao_store::store::{CrawlDirectory, Store, StoreError};

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::{Value, context};
 
 use crate::html::{self, bytes, fill, html, per_cent, thousands};
-use crate::messages::Lang;
 use crate::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 use suidao_crawl::crawl::{HostView, Overview, WaitThreshold};
 use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot};
 use suidao_live::memory::resident_memory;
-use suidao_page::model::{CrawlUrl, Millis, QueueEntry};
+use suidao_page::messages::Lang;
+use suidao_page::model::{CrawlUrl, FailureKind, Millis, QueueEntry};
 use suidao_store::store::harvest::HarvestLine;
 use suidao_store::store::{display_time, rfc3339};
 
@@ -35,8 +35,8 @@ pub(super) fn page(
         |snapshot| {
             context! {
                 last => tally.pages.iter().map(|page| recent(page, lang)).collect::<Value>(),
-                failed => failed(tally),
-                failures => tally.failures.iter().take(ROWS).map(failure).collect::<Value>(),
+                failed => failed(tally, lang),
+                failures => tally.failures.iter().take(ROWS).map(|failed| failure(failed, lang)).collect::<Value>(),
                 slowest => tally.slowest(ROWS).into_iter().map(|(name, pace)| {
                     context! { name, seconds => pace.seconds, responses => pace.responses }
                 }).collect::<Value>(),
@@ -47,7 +47,12 @@ pub(super) fn page(
     );
     let context = context! { directory, begun => snapshot.is_some(), paused, form => form("", lang), ..result };
     let body = fill(lang, include_str!("page.html"), context);
-    html::page(&format!("suidao: {directory}"), lang, &[plot::STYLE, include_str!("status.css")], &body)
+    html::page(
+        &format!("suidao{}{directory}", lang.phrase("colon")),
+        lang,
+        &[plot::STYLE, include_str!("status.css")],
+        &body,
+    )
 }
 
 /// The history of one URL, and a form for the next.
@@ -59,7 +64,12 @@ pub(super) fn why(directory: &str, typed: &str, result: Result<&str, &str>, lang
         problem => result.err()
     };
     let body = fill(lang, include_str!("why.html"), context);
-    html::page("suidao: why?", lang, &[include_str!("status.css")], &body)
+    html::page(
+        &format!("suidao{}{}", lang.phrase("colon"), lang.phrase("why-page")),
+        lang,
+        &[include_str!("status.css")],
+        &body,
+    )
 }
 
 fn form(typed: &str, lang: Lang) -> Value {
@@ -67,14 +77,14 @@ fn form(typed: &str, lang: Lang) -> Value {
 }
 
 fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
-    let text = |key: &str, number: u64| lang.text(key, &[thousands(number).into()]);
+    let text = |key: &str, number: u64| lang.text(key, &[&thousands(number)]);
     let Overview {
         progress, hosts, in_flight, queues, wait_threshold, skipped_by_reason, goals, largest, failing, ..
     } = &snapshot.overview;
     let (since, resumed) = tally.ready.unwrap_or_default();
     let seconds = snapshot.at.since(since) as f64 / 1000.0;
     let now = progress.pages.saturating_sub(tally.before.pages);
-    let waiting = [thousands(hosts.waiting).into(), thousands(hosts.ready).into()];
+    let waiting = [hosts.waiting, hosts.ready].map(thousands);
     let figures = [
         (text("relevant-pages", 0), thousands(progress.relevant), text("pages-fetched-n", progress.pages)),
         (text("pages-per-second", 0), format!("{:.1}", now as f64 / seconds.max(1.0)), text("in-this-run", now)),
@@ -83,7 +93,11 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
         (text("hosts", 0), thousands(progress.hosts_visited), text("with-relevant-pages-n", progress.hosts_relevant)),
         (text("failed", 0), thousands(progress.failed), text("skipped-n", progress.skipped)),
         (text("page-data", 0), bytes(progress.bytes), text("revisits-n", progress.visits)),
-        (text("hosts-failing", 0), thousands(hosts.failing), lang.text("waiting-for-politeness", &waiting)),
+        (
+            text("hosts-failing", 0),
+            thousands(hosts.failing),
+            lang.text("waiting-for-politeness", &[&waiting[0], &waiting[1]]),
+        ),
         (text("memory", 0), resident_memory("self").map_or_else(|| "–".to_owned(), bytes), text("of-the-process", 0)),
     ];
     let host = |host: &HostView| {
@@ -102,7 +116,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
         resumed,
         figures,
         at => rfc3339(snapshot.at),
-        shown => display_time(snapshot.at),
+        shown => lang.date(&display_time(snapshot.at)),
         queues => queues.iter().map(|queue| {
             let heads = queue.heads.iter().map(|(url, entry)| queued(url, *entry));
             context! { number => queue.queue_id.0, heads => heads.collect::<Value>() }
@@ -111,15 +125,19 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
         hosts => hosts.map(|(title, list)| (title, list.iter().take(ROWS).map(host).collect::<Value>())),
         skipped_urls => skipped_by_reason
             .iter()
-            .map(|(reason, urls)| (reason_name(*reason), *urls, reason.why()))
+            .map(|(reason, urls)| match lang {
+                Lang::English => (reason_name(*reason), *urls, Some(reason.why(lang))),
+                // Names are English; `skipped.csv` and the metrics have them.
+                Lang::Chinese => (reason.why(lang).to_owned(), *urls, None),
+            })
             .collect::<Value>(),
     }
 }
 
 /// Which URLs wait for better ones, and for which.
 pub(super) fn describe(threshold: &WaitThreshold, lang: Lang) -> String {
-    let values = [threshold.below, threshold.best].map(|value| format!("{value:.3}").into());
-    lang.text("waiting-for-better", &values)
+    let [below, best] = [threshold.below, threshold.best].map(|value| format!("{value:.3}"));
+    lang.text("waiting-for-better", &[&below, &best])
 }
 
 fn harvest(lines: &[HarvestLine], lang: Lang) -> Option<Value> {
@@ -138,16 +156,16 @@ fn harvest(lines: &[HarvestLine], lang: Lang) -> Option<Value> {
         &[found],
         &text("relevant-pages-found"),
         false,
-        Along { label: &label, first: 0, last: last.pages as usize },
+        Along { label: &label, first: 0, last: last.pages as usize, lang },
     );
     let before = lines.iter().rev().nth(LATEST).copied();
     let (pages, relevant) = before.map_or((0, 0), |line| (line.pages, line.relevant));
     let summary = lang.text(
         "harvest-rate-moving",
         &[
-            (last.pages - pages).into(),
-            per_cent((last.relevant - relevant) as f64, (last.pages - pages) as f64).into(),
-            per_cent(last.relevant as f64, last.pages as f64).into(),
+            &(last.pages - pages),
+            &per_cent((last.relevant - relevant) as f64, (last.pages - pages) as f64),
+            &per_cent(last.relevant as f64, last.pages as f64),
         ],
     );
     Some(context! { summary, plot => html(plot) })
@@ -159,25 +177,24 @@ fn queued(url: &CrawlUrl, entry: QueueEntry) -> Value {
 
 fn recent(page: &RecentPage, lang: Lang) -> Value {
     let RecentPage { at, url, title, relevance, relevance_label, queued_as } = page;
-    let relevance_label = match *relevance_label {
-        "relevant" => lang.text("relevant", &[]),
-        "off topic" => lang.text("off-topic", &[]),
-        "on-topic listing page" => lang.text("on-topic-listing-page", &[]),
-        _ => lang.text("on-topic-page-with-little-text", &[]),
-    };
+    let relevance_label = relevance_label.text(lang);
     context! { at => clock(*at), title, relevance, relevance_label, ..queued(url, *queued_as) }
 }
 
-fn failure(failed: &RecentFailure) -> Value {
+fn failure(failed: &RecentFailure, lang: Lang) -> Value {
     let RecentFailure { at, url, failure, again } = failed;
-    context! { at => clock(*at), url => url.as_str(), what => failure.to_string(), again }
+    context! { at => clock(*at), url => url.as_str(), what => failure.kind.text(lang), again }
 }
 
 /// Kinds of failures, with numbers of URLs given up and retried.
-fn failed(tally: &RunCounts) -> Value {
+fn failed(tally: &RunCounts, lang: Lang) -> Value {
     let kinds: BTreeSet<&String> = tally.failed.keys().chain(tally.retried.keys()).collect();
     let number = |of: &BTreeMap<String, u64>, kind| of.get(kind).copied().unwrap_or_default();
-    kinds.into_iter().map(|kind| (kind.as_str(), number(&tally.failed, kind), number(&tally.retried, kind))).collect()
+    let shown = |kind: &str| match lang {
+        Lang::English => kind.to_owned(),
+        Lang::Chinese => FailureKind::text_of_name(kind, lang),
+    };
+    kinds.into_iter().map(|kind| (shown(kind), number(&tally.failed, kind), number(&tally.retried, kind))).collect()
 }
 
 /// `06:40:12`.
@@ -189,7 +206,7 @@ fn clock(at: Millis) -> String {
 mod tests {
     use super::*;
     use suidao_crawl::crawl::QueueView;
-    use suidao_page::model::{Failure, FailureKind, PathState, Priority, QueueId, SkipReason};
+    use suidao_page::model::{Failure, PathState, Priority, QueueId, RelevanceLabel, SkipReason};
 
     #[test]
     fn text_of_pages_stays_text_and_nothing_is_loaded() {
@@ -202,7 +219,7 @@ mod tests {
             url: url.clone(),
             title: "<img src=x onerror=alert(1)>足球".to_owned(),
             relevance: 0.7,
-            relevance_label: "relevant",
+            relevance_label: RelevanceLabel::Relevant,
             queued_as: place,
         });
         let failure = Failure { kind: FailureKind::MediaType("<b>".into()), retry_after: None };

@@ -14,8 +14,8 @@ use super::measure::RunMeasure;
 use super::tables::{headline, sentence_case};
 use facts::ranges;
 pub use facts::{ComparisonFacts, TaskFacts};
+use suidao_page::messages::Lang;
 use suidao_view::html::{self, fill, html, thousands};
-use suidao_view::messages::Lang;
 use suidao_view::plot::{
     self, Along, CurveLine, Interval, IntervalRow, LineStyle, bars, curves, intervals, panels, tunnel_shares,
 };

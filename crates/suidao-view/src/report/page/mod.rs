@@ -4,28 +4,33 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 use suidao_page::model::Stop;
 
-use super::facts::{Bin, HarvestPoint, ReportFacts};
+use super::facts::{Bin, HarvestPoint, Histogram, Reason, ReportFacts};
 use crate::html::{self, fill, html, per_cent, thousands};
 use crate::link_graph;
-use crate::messages::Lang;
 use crate::plot::{self, Along, Bar, CurveLine, Interval, LineStyle, curves, histogram};
+use suidao_page::messages::Lang;
 
 /// Tunnel lengths with a bar of their own; longer ones share the last.
 const LENGTHS: usize = 20;
 
 pub fn page(facts: &ReportFacts, lang: Lang) -> String {
-    let title = format!("suidao: {}", lang.text("title-topic", &[facts.crawl.topic.as_str().into()]));
+    let title = format!("suidao{}{}", lang.phrase("colon"), lang.text("title-topic", &[&facts.crawl.topic]));
     let (published, lengths) = (&facts.published, &facts.lengths);
     let context = context! {
         // A forum crawl without a lexicon counts all pages as relevant.
         scored => !facts.crawl.settings.iter().any(|(key, value)| key == "crawl.page_threshold" && value == "0.0"),
         fetched => fetched(facts, lang),
         stopped => stopped(facts, lang),
-        begun => minute(&facts.crawl.begun),
-        characters => scaled(facts.counts.chars),
+        characters => lang.large_number(facts.counts.chars),
         archived => html::bytes(facts.counts.archived),
         quarters => quarters(&facts.harvest.points),
         crossed => (0..).zip(&facts.tunnels.by_hops).map(|(hops, pages): (u64, &u64)| pages * hops).sum::<u64>(),
+        languages => named(&facts.languages, lang),
+        terms => named(&facts.terms, lang),
+        published => histogram_in(published, lang),
+        lengths => histogram_in(lengths, lang),
+        failed => explained(&facts.failed, lang),
+        skipped => explained(&facts.skipped, lang),
         link_graph => html(link_graph::section(&facts.graph, lang)),
         plots => context! {
             harvest => harvest(&facts.harvest.points, lang).map(html),
@@ -45,25 +50,15 @@ fn stopped(facts: &ReportFacts, lang: Lang) -> String {
         return lang.text("no-summary", &[]);
     };
     let Ok(stop) = serde_json::from_value::<Stop>(serde_json::Value::from(name.as_str())) else { return name.clone() };
-    match stop {
-        Stop::PageLimit => lang.text("stopped-pages", &[]),
-        Stop::FrontierEmpty => lang.text("stopped-empty", &[]),
-        Stop::OnlyUnreachable => lang.text("stopped-failing", &[]),
-        Stop::BudgetSpent => lang.text("stopped-budget", &[]),
-        Stop::RelevantReached => lang.text("stopped-relevant", &[]),
-        Stop::BytesReached => lang.text("stopped-bytes", &[]),
-        Stop::RequestLimit => lang.text("stopped-requests", &[]),
-        Stop::TimeUp => lang.text("stopped-minutes", &[]),
-        Stop::TopicExhausted => lang.text("stopped-harvest", &[]),
-    }
+    stop.reason(lang).to_owned()
 }
 
 fn fetched(facts: &ReportFacts, lang: Lang) -> String {
     match (&facts.crawl.first, &facts.crawl.last) {
         (Some(first), Some(last)) if first.get(..10) == last.get(..10) => {
-            lang.text("from-to", &[minute(first).into(), last.get(11..16).unwrap_or_default().into()])
+            lang.text("from-to", &[&minute(first, lang), &last.get(11..16).unwrap_or_default()])
         }
-        (Some(first), Some(last)) => lang.text("from-to", &[minute(first).into(), minute(last).into()]),
+        (Some(first), Some(last)) => lang.text("from-to", &[&minute(first, lang), &minute(last, lang)]),
         _ => "–".to_owned(),
     }
 }
@@ -84,7 +79,7 @@ fn quarters(points: &[HarvestPoint]) -> [String; 4] {
 fn harvest(points: &[HarvestPoint], lang: Lang) -> [String; 2] {
     let text = |key| lang.text(key, &[]);
     let label = text("pages-fetched");
-    let along = Along { label: &label, first: 0, last: points.last().map_or(0, |end| end.pages as usize) };
+    let along = Along { label: &label, first: 0, last: points.last().map_or(0, |end| end.pages as usize), lang };
     let [relevant, cumulative, moving] = [text("relevant-pages"), text("cumulative"), text("moving")];
     let line = |name, style, ahead, value: fn(&HarvestPoint) -> f64| {
         let points = points.iter().map(|point| (point.pages as usize, Interval { median: value(point), range: None }));
@@ -112,32 +107,43 @@ fn tunnels(by_hops: &[u64], lang: Lang) -> String {
         }
     }
     let bars: Vec<Bar> = bins.iter().map(|(name, pages)| Bar { name, whole: *pages, part: *pages }).collect();
-    let message: Vec<String> = bins.iter().take(6).map(|(hops, pages)| format!("{hops}: {pages}")).collect();
-    let title = lang.text("tunnel-lengths-title", &[message.join(", ").into()]);
-    histogram(&bars, &title, &lang.text("relevant-pages", &[]), None)
+    let message: Vec<String> =
+        bins.iter().take(6).map(|(hops, pages)| format!("{hops}{}{pages}", lang.phrase("colon"))).collect();
+    let title = lang.text("tunnel-lengths-title", &[&message.join(lang.phrase("comma"))]);
+    histogram(&bars, &title, &lang.text("relevant-pages", &[]), None, lang)
 }
 
 /// Bars of pages with their relevant part; the title has the figures too.
 fn bars(bins: &[Bin], title: &str, lang: Lang) -> String {
-    let bars: Vec<Bar> = bins.iter().map(|bin| Bar { name: &bin.name, whole: bin.pages, part: bin.relevant }).collect();
-    let most = bins.iter().max_by_key(|bin| bin.pages);
-    let message = most
-        .map_or(String::new(), |bin| lang.text("maximum-at", &[thousands(bin.pages).into(), bin.name.as_str().into()]));
+    let names: Vec<String> = bins.iter().map(|bin| bin.name.text(lang)).collect();
+    let bar = |(bin, name): (&Bin, _)| Bar { name, whole: bin.pages, part: bin.relevant };
+    let bars: Vec<Bar> = bins.iter().zip(names.iter().map(String::as_str)).map(bar).collect();
+    let most = bars.iter().max_by_key(|bar| bar.whole);
+    let message = most.map_or(String::new(), |bar| lang.text("maximum-at", &[&thousands(bar.whole), &bar.name]));
     let [unit, part] = [lang.text("pages", &[]), lang.text("relevant", &[])];
-    histogram(&bars, &format!("{title}{message}"), &unit, Some(&part))
+    histogram(&bars, &format!("{title}{message}"), &unit, Some(&part), lang)
 }
 
 /// An RFC 3339 time to the minute.
-fn minute(time: &str) -> String {
-    time.get(..16).unwrap_or(time).replace('T', " ")
+fn minute(time: &str, lang: Lang) -> String {
+    lang.date(&time.get(..16).unwrap_or(time).replace('T', " "))
 }
 
-fn scaled(number: u64) -> String {
-    match number {
-        ..100_000 => thousands(number),
-        100_000..10_000_000 => format!("{:.2} M", number as f64 / 1e6),
-        _ => format!("{} M", thousands(number / 1_000_000)),
-    }
+/// Bins for the templates, with names in a language.
+fn named(bins: &[Bin], lang: Lang) -> Value {
+    bins.iter()
+        .map(|bin| context! { name => bin.name.text(lang), pages => bin.pages, relevant => bin.relevant })
+        .collect()
+}
+
+fn histogram_in(histogram: &Histogram, lang: Lang) -> Value {
+    let Histogram { width, bins, without } = histogram;
+    context! { width => width.text(lang), bins => named(bins, lang), without }
+}
+
+fn explained(reasons: &[Reason], lang: Lang) -> Value {
+    let row = |reason: &Reason| context! { why => reason.why.text(lang), ..Value::from(Serde(reason)) };
+    reasons.iter().map(row).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use scraper::{Html, Selector};
 
 use super::*;
+use crate::report::facts::BinName;
 use crate::report::gather;
 use suidao_store::corpus::Catalogue;
 use suidao_store::corpus::fixture::crawl;
@@ -49,7 +50,7 @@ fn facts_are_as_counted_by_hand() {
     let steps: Vec<_> = facts.tunnels.longest[0].steps.iter().map(|step| step.page.url.as_str()).collect();
     assert_eq!(steps, ["http://seed.cn/", "http://a.cn/1"]);
     assert_eq!(facts.tunnels.longest[0].steps[1].anchor, "链接1");
-    assert_eq!(facts.terms[0], Bin { name: "足球".into(), pages: 3, relevant: 3 });
+    assert_eq!(facts.terms[0], Bin { name: BinName::Term("足球".into()), pages: 3, relevant: 3 });
     let points: Vec<_> = facts.harvest.points.iter().map(|point| (point.pages, point.relevant)).collect();
     assert_eq!(points, [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (6, 3)]);
     assert!(facts.crawl.settings.iter().all(|(key, _)| key != "crawl.seed"), "unset keys are not listed");
@@ -60,6 +61,11 @@ fn facts_are_as_counted_by_hand() {
 fn the_page_is_well_formed_and_whole_in_itself() {
     for lang in [Lang::English, Lang::Chinese] {
         is_well_formed(&page(&facts(), lang));
+    }
+    let chinese = page(&facts(), Lang::Chinese);
+    for text in ["每条：一个月（UTC）", "<title>2021年3月：2 网页，其中相关 2</title>", "<th scope=\"row\">中文</th>"]
+    {
+        assert!(chinese.contains(text), "{text}\n{chinese}");
     }
 }
 
