@@ -2,6 +2,7 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
+#[cfg(feature = "cluster")]
 pub use suidao_cluster as cluster;
 pub use suidao_crawl::{crawl, replay, revisit, strategy, trap};
 pub use suidao_export::{export, index, label, seeds};

@@ -1,7 +1,5 @@
 //! `suidao demo`: five crawls of a generated web over real HTTP on loopback, with the code of a real crawl.
 
-mod workers;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,7 +19,7 @@ use suidao::topic::Topic;
 use suidao::world::{Proxied, SyntheticWeb, WebServer, WebSpec};
 
 use super::screen::Screen;
-use super::{Exit, Verbosity, temporary_directory};
+use super::{Exit, Verbosity, cluster, temporary_directory};
 
 /// Crawl a generated web on loopback with five strategies and compare them.
 #[derive(Args)]
@@ -71,7 +69,7 @@ struct Row {
 
 pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
     if let Some(workers) = args.workers {
-        return workers::run(workers.into(), args.seed, verbosity);
+        return cluster::demo(workers.into(), args.seed, verbosity);
     }
     let print = |text: &str| {
         infoln!(verbosity, "{text}");

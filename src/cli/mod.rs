@@ -6,6 +6,7 @@
 mod terminal;
 
 mod check;
+#[cfg_attr(not(feature = "cluster"), path = "cluster/absent.rs")]
 mod cluster;
 mod compare;
 mod crawl;
@@ -49,7 +50,6 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
-use suidao::cluster::ClusterError;
 use suidao::export::engines::push::PushError;
 use suidao::index::IndexError;
 use suidao::live::LiveError;
@@ -265,8 +265,7 @@ fn is_environment(error: &anyhow::Error) -> bool {
         store.is_some_and(StoreError::is_environment)
             || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
             || matches!(cause.downcast_ref::<PushError>(), Some(PushError::Unreachable(_)))
-            || cause.downcast_ref::<ClusterError>().is_some_and(ClusterError::is_environment)
-    })
+    }) || cluster::is_environment(error)
 }
 
 /// The reader of our output is gone: `suidao ... | head`.

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use suidao::cluster::{self, NatsConnection, SharedCrawl};
 use suidao::store::CrawlDirectory;
 use tempfile::TempDir;
 
-use super::temporary_directory;
+use super::{cluster, temporary_directory};
 
 /// Prefix of the name of a crawl on a NATS server.
 pub const CLUSTER: &str = "cluster:";
@@ -55,10 +54,7 @@ impl CrawlSourceArgs {
     pub fn open(&self) -> Result<CrawlSource> {
         let view = self.cluster().map(|name| {
             let view = temporary_directory()?;
-            block_on(async {
-                let shared = SharedCrawl::open(&NatsConnection::connect(&self.nats.nats).await?, name).await?;
-                Ok(cluster::view(&shared, &CrawlDirectory::new(view.path())).await?)
-            })?;
+            cluster::view(&self.nats.nats, name, &CrawlDirectory::new(view.path()))?;
             Ok::<TempDir, anyhow::Error>(view)
         });
         Ok(CrawlSource { given: self.clone(), view: view.transpose()? })
@@ -84,9 +80,4 @@ impl fmt::Display for CrawlSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.given.directory.display().fmt(f)
     }
-}
-
-/// Runs a future that uses a NATS server.
-pub fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(work)
 }

@@ -6,7 +6,9 @@ mod misbehaving;
 #[path = "../support/mod.rs"]
 mod support;
 
+#[cfg(feature = "cluster")]
 mod cluster;
+#[cfg(feature = "cluster")]
 mod cluster_faults;
 mod disk;
 mod faults;

@@ -325,13 +325,20 @@ fn no_verb_prints_terminal_controls() {
     }
     status(&mut stage, &out);
 
-    for verb in ["cluster status", "cluster stop", "cluster delete"] {
-        stage.shows(verb, &[EVIL, "--nats", EVIL], &[2]);
+    if cfg!(feature = "cluster") {
+        for verb in ["cluster status", "cluster stop", "cluster delete"] {
+            stage.shows(verb, &[EVIL, "--nats", EVIL], &[2]);
+        }
+        stage.shows("cluster collect", &[EVIL, "--nats", EVIL, "-o", EVIL], &[2]);
+        stage.shows("cluster add", &[EVIL, "--nats", EVIL, "http://evil.test/"], &[2]);
+        stage.shows("cluster create", &[EVIL, "--nats", EVIL, "-m", &made, "-s", "seeds.txt", "--archive", EVIL], &[2]);
+        stage.shows("worker", &[EVIL, "--nats", EVIL, "-o", EVIL], &[2]);
+    } else {
+        // They say how to install them.
+        for verb in ["cluster", "worker"] {
+            stage.hear(verb, &[EVIL], &[2]);
+        }
     }
-    stage.shows("cluster collect", &[EVIL, "--nats", EVIL, "-o", EVIL], &[2]);
-    stage.shows("cluster add", &[EVIL, "--nats", EVIL, "http://evil.test/"], &[2]);
-    stage.shows("cluster create", &[EVIL, "--nats", EVIL, "-m", &made, "-s", "seeds.txt", "--archive", EVIL], &[2]);
-    stage.shows("worker", &[EVIL, "--nats", EVIL, "-o", EVIL], &[2]);
     stage.shows("completions", &[EVIL], &[2]);
     stage.shows("man", &[&format!("seeds.txt/{EVIL}")], &[2]);
 

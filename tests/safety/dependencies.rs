@@ -1,5 +1,6 @@
 //! All dependencies comply with deny.toml: licences, versions, sources. cargo-deny checks more platforms, and
-//! advisories; this test needs no tool and no network.
+//! advisories; these tests need no tool and no network. Each dependency is used, and the crates that everybody compiles
+//! are listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -77,6 +78,74 @@ fn licence_expressions_are_understood() {
     }
 }
 
+/// Lines of `cargo tree`.
+fn tree(flags: &[&str]) -> String {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["tree", "--locked", "--offline", "--prefix", "none"]);
+    command.args(flags);
+    run(command).expect(0).out
+}
+
+/// Whoever tries the program compiles all of them first, so a new one is a decision.
+#[test]
+fn the_crates_of_the_default_build_are_listed() {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/safety/default_crates.txt");
+    let lines = tree(&["--edges", "normal,build", "--target", "x86_64-unknown-linux-gnu", "--format", "{p}"]);
+    let crates: BTreeSet<&str> = lines.lines().filter_map(|line| line.split(' ').next()).collect();
+    if std::env::var("SUIDAO_GOLDEN").is_ok_and(|value| value == "write") {
+        let text: String = crates.iter().map(|name| format!("{name}\n")).collect();
+        return std::fs::write(list, text).unwrap();
+    }
+    let text = std::fs::read_to_string(list).unwrap();
+    let listed: BTreeSet<&str> = text.lines().collect();
+    let (more, fewer) = (crates.difference(&listed), listed.difference(&crates));
+    assert!(
+        crates == listed,
+        "The default build has other crates than tests/safety/default_crates.txt: more {:?}, fewer {:?}.\n\
+         If they are worth the time of everybody who compiles suidao, write the list: \
+         SUIDAO_GOLDEN=write cargo test --test safety the_crates_of_the_default_build",
+        more.collect::<Vec<_>>(),
+        fewer.collect::<Vec<_>>(),
+    );
+}
+
+/// Dependencies that are there for a feature of theirs.
+const FEATURES_ONLY: [&str; 1] = ["getrandom"];
+
+#[test]
+fn each_dependency_is_used() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut packages: Vec<_> = root.join("crates").read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    packages.push(root.to_owned());
+    let mut unused = Vec::new();
+    for package in packages {
+        let manifest: toml::Table =
+            toml::from_str(&std::fs::read_to_string(package.join("Cargo.toml")).unwrap()).unwrap();
+        for (kind, folders) in
+            [("dependencies", &["src"][..]), ("dev-dependencies", &["src", "tests", "benches", "examples"])]
+        {
+            let code: String = folders.iter().map(|folder| code_in(&package.join(folder))).collect();
+            let words: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+            let names = manifest.get(kind).and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::keys);
+            let is_unused =
+                |name: &&String| !words.contains(&*name.replace('-', "_")) && !FEATURES_ONLY.contains(&name.as_str());
+            unused.extend(names.filter(is_unused).map(|name| format!("{}: {name}", package.display())));
+        }
+    }
+    assert!(unused.is_empty(), "declared in Cargo.toml and used nowhere: {unused:?}");
+}
+
+/// The text of all Rust files below a folder.
+fn code_in(folder: &Path) -> String {
+    let Ok(entries) = folder.read_dir() else { return String::new() };
+    let text = |path: std::path::PathBuf| match path.is_dir() {
+        true => code_in(&path),
+        false if path.extension().is_some_and(|extension| extension == "rs") => std::fs::read_to_string(path).unwrap(),
+        false => String::new(),
+    };
+    entries.map(|entry| text(entry.unwrap().path())).collect()
+}
+
 #[test]
 fn dependencies_are_those_that_deny_toml_allows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -84,10 +153,7 @@ fn dependencies_are_those_that_deny_toml_allows() {
     let list = |part: &str, name: &str| rules[part][name].as_array().unwrap().clone();
     // Of the default members: suidao-spider brings what spider needs. Unlike `cargo metadata` it omits what no feature
     // needs.
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).args(["tree", "--locked", "--offline", "--edges", "normal,build,dev"]);
-    command.args(["--prefix", "none", "--format", "{p}|{l}"]);
-    let output = run(command).expect(0).out;
+    let output = tree(&["--edges", "normal,build,dev", "--all-features", "--format", "{p}|{l}"]);
     let packages: BTreeSet<(&str, &str)> =
         output.lines().filter_map(|line| line.trim_end_matches(" (*)").split_once('|')).collect();
     let mut wrong = Vec::new();

@@ -128,17 +128,39 @@ pub(super) fn of_parquet(error: ParquetError) -> WriteError {
 #[cfg(test)]
 mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
-    use serde_json::json;
+    use parquet::record::{Field, Row};
+    use serde_json::{Value, json};
 
     use super::*;
     use suidao_store::corpus::fixture::crawl;
     use suidao_store::corpus::{Catalogue, Filter};
 
+    fn object(row: &Row) -> Value {
+        row.get_column_iter().map(|(name, field)| (name.clone(), value(field))).collect()
+    }
+
+    fn value(field: &Field) -> Value {
+        match field {
+            Field::Null => Value::Null,
+            Field::Bool(flag) => json!(flag),
+            Field::Short(number) => json!(number),
+            Field::Int(number) => json!(number),
+            Field::UInt(number) => json!(number),
+            Field::ULong(number) => json!(number),
+            Field::Float(number) => json!(number),
+            Field::Str(text) => json!(text),
+            Field::ListInternal(list) => list.elements().iter().map(value).collect(),
+            Field::Group(row) => object(row),
+            // Times and days.
+            other => json!(other.to_string()),
+        }
+    }
+
     fn read(path: &std::path::Path) -> (Vec<serde_json::Value>, Vec<(String, Option<String>)>) {
         let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
         let pairs = reader.metadata().file_metadata().key_value_metadata().unwrap().clone();
         let pairs = pairs.into_iter().map(|pair| (pair.key, pair.value)).collect();
-        (reader.into_iter().map(|row| row.unwrap().to_json_value()).collect(), pairs)
+        (reader.into_iter().map(|row| object(&row.unwrap())).collect(), pairs)
     }
 
     #[test]

@@ -119,7 +119,7 @@ fn undo(coding: Coding, packed: &[u8], limit: usize, verified: &mut bool) -> Res
         match coding {
             Coding::Gzip | Coding::Zstd if is_text(packed) => return Ok(None),
             Coding::Gzip | Coding::Deflate => inflate(packed, limit, verified),
-            Coding::Brotli => drain(brotli::Decompressor::new(packed, 4096), limit),
+            Coding::Brotli => drain(brotli_decompressor::Decompressor::new(packed, 4096), limit),
             Coding::Zstd | Coding::Unknown => Err(UnpackError::Broken),
         }
     };
@@ -259,7 +259,7 @@ fn inflate(packed: &[u8], limit: usize, verified: &mut bool) -> Result<Vec<u8>, 
     drain(DeflateDecoder::new(packed), limit)
 }
 
-#[cfg(any(test, feature = "fixture"))]
+#[doc(hidden)]
 pub mod packed;
 
 #[cfg(test)]
@@ -290,6 +290,15 @@ mod tests {
             }
             assert_eq!(unpack(name, &wire, page.len() - 1), Err(UnpackError::TooLarge), "{name}");
         }
+    }
+
+    #[test]
+    fn compressed_brotli_is_decoded() {
+        let wire = "1b2702f8c5da86215717bce19b20230b060543d196645d1236e08020a6c403c2c1f14c80042a36a402e9407c93b9b6bd58ffe0606\
+                    72f88057a9ed0bd730935";
+        let wire = data_encoding::HEXLOWER.decode(wire.as_bytes()).unwrap();
+        let text = "隧道里的爬虫，隧道外的爬虫，隧道里外都是爬虫。".repeat(8);
+        assert_eq!(unpack("br", &wire, 1 << 20), right(text.as_bytes()));
     }
 
     #[test]

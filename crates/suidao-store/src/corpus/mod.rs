@@ -36,5 +36,5 @@ pub use visits::{PageRole, SeenTimes};
 /// Limit of decoded bodies; nothing larger was stored.
 pub const MAX_BODY: usize = 1 << 30;
 
-#[cfg(any(test, feature = "fixture"))]
+#[doc(hidden)]
 pub mod fixture;

@@ -3,6 +3,7 @@
 //! Text of pages is hostile, as on the search page: it is escaped, and a content security policy lets the browser load
 //! and run nothing. Only addresses, localhost and given names are accepted as host (DNS rebinding).
 
+#[cfg(feature = "cluster")]
 mod cluster;
 mod metrics;
 mod page;
@@ -123,6 +124,7 @@ pub fn serve(
     Ok(StatusServer { address, stop: Some(stop) })
 }
 
+#[cfg(feature = "cluster")]
 pub use cluster::serve_cluster;
 
 async fn respond(site: Arc<Site>, head: Parts) -> Response<Body> {

@@ -1,14 +1,16 @@
 //! `suidao cluster` and `suidao worker`: a distributed crawl.
 
+mod demo;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use suidao::cluster::{
-    self, ClusterStatus, End, NatsConnection, NewCrawl, PartitionStatus, SharedCrawl, WorkerJob, WorkerNews,
-    WorkerReport,
+    self, ClusterError, ClusterStatus, End, NatsConnection, NewCrawl, PartitionStatus, SharedCrawl, WorkerJob,
+    WorkerNews, WorkerReport,
 };
 use suidao::config;
 use suidao::html::{count, thousands};
@@ -22,8 +24,10 @@ use super::crawl::interrupted;
 use super::names::one_of;
 use super::network::NetworkArgs;
 use super::operate::GoalsArgs;
-use super::source::{NatsArgs, block_on};
+use super::source::NatsArgs;
 use super::{Exit, Verbosity, inputs};
+
+pub use demo::run as demo;
 
 /// Manage a distributed crawl; `suidao worker` runs its workers.
 #[derive(Args)]
@@ -381,6 +385,24 @@ fn describe_status(status: &ClusterStatus) -> String {
     text
 }
 
-fn on<T>(args: &NamedArgs, ask: impl AsyncFnOnce(&NatsConnection) -> Result<T, cluster::ClusterError>) -> Result<T> {
+fn on<T>(args: &NamedArgs, ask: impl AsyncFnOnce(&NatsConnection) -> Result<T, ClusterError>) -> Result<T> {
     block_on(async { Ok(ask(&NatsConnection::connect(&args.nats.nats).await?).await?) })
+}
+
+/// Makes a directory with the current state of a crawl.
+pub fn view(nats: &str, name: &str, directory: &CrawlDirectory) -> Result<()> {
+    block_on(async {
+        let shared = SharedCrawl::open(&NatsConnection::connect(nats).await?, name).await?;
+        Ok(cluster::view(&shared, directory).await?)
+    })
+}
+
+/// Whether server, disk or network failed, not the user's input.
+pub fn is_environment(error: &Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(ClusterError::is_environment))
+}
+
+/// Runs a future that uses a NATS server.
+fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(work)
 }
