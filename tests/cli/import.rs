@@ -250,6 +250,8 @@ fn further_files_follow_in_the_same_directory() {
     if ends < 2 {
         let other = run(import(&stage, &parts[2..], "grown", &[])).expect(2);
         assert!(other.err.contains("an import of other files (part1.warc) was interrupted"), "{}", other.err);
+        let crawl = run(stage.crawl("grown", &BREADTH_FIRST)).expect(2);
+        assert!(crawl.err.contains("an import of part1.warc was interrupted; complete it"), "{}", crawl.err);
     }
     // All of them: the killed import is completed, and the third file follows.
     let ended = run(import(&stage, &parts, "grown", &[])).expect(0);
@@ -280,6 +282,11 @@ fn further_files_follow_in_the_same_directory() {
     run(unchecked).expect(0);
     let card = self::card(&stage, &stage.path("unchecked"));
     assert!(card.contains("The crawler did not read robots.txt (`politeness.robots = false`)."), "{card}");
+    let mut later = stage.crawl("unchecked", &BREADTH_FIRST);
+    later.args(["--max-pages", "40"]);
+    run(later).expect(0);
+    let card = self::card(&stage, &stage.path("unchecked"));
+    assert!(card.contains("without reading robots.txt (`politeness.robots = false`)"), "{card}");
     let before = snapshot(&crawl);
     let refused = run(import(&stage, &parts, "crawl", &[])).expect(2);
     assert!(refused.err.contains("contains a crawl, not an import"), "{}", refused.err);
@@ -478,6 +485,38 @@ fn damage_costs_only_the_records_that_it_struck() {
         replay.arg("-s").arg(stage.path("seed.txt")).arg("-o").arg(stage.path(&format!("replay-{name}")));
         assert!(run(replay).expect(0).err.contains(&skipped), "{name}");
     }
+    // Of packed and plain records in one file one kind is read, and the rest is reported.
+    for (name, content) in [
+        ("more.warc.gz", [packed(&whole[..3]), whole[3..].concat()].concat()),
+        ("more.warc", [whole[..3].concat(), packed(&whole[3..])].concat()),
+    ] {
+        fs::write(stage.path(name), content).unwrap();
+        let ended = run(import(&stage, &[stage.path(name)], &format!("out-{name}"), &[])).expect(0);
+        assert!(ended.err.contains("skipped 1 damaged record: at byte"), "{name}: {}", ended.err);
+        assert!(ended.err.contains("packed and plain records in one file"), "{name}: {}", ended.err);
+    }
+    // A body in a broken encoding is no empty page; one that the crawler has decoded is a page.
+    let encoded = |n: usize, coding: &str, body: &[u8]| {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: {coding}\r\n\r\n");
+        let mut record = format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example.cn/{n}\r\n\
+             WARC-Date: 2024-02-03T04:05:06Z\r\nContent-Type: application/http\r\nContent-Length: {}\r\n\r\n{head}",
+            head.len() + body.len()
+        )
+        .into_bytes();
+        record.extend_from_slice(body);
+        record.extend_from_slice(b"\r\n\r\n");
+        record
+    };
+    let noise: Vec<u8> = (0..900u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let text = "<p>足球 比赛".repeat(40);
+    let half = &gzip(text.repeat(50).as_bytes())[..60];
+    let records: Vec<Vec<u8>> = ["gzip", "br", "zstd", "deflate"].map(|coding| encoded(20, coding, &noise)).into();
+    let records = [record(1, 0), records.concat(), encoded(21, "gzip", half), encoded(2, "br", text.as_bytes())];
+    fs::write(stage.path("encoded.warc"), records.concat()).unwrap();
+    let ended = run(import(&stage, &[stage.path("encoded.warc")], "encoded", &[])).expect(0);
+    assert!(ended.err.contains("5 with a broken content encoding"), "{}", ended.err);
+    assert_eq!(pages(&stage.path("encoded")).len(), 2, "{}", ended.err);
     // What cannot be read at all is named, and the others are read.
     fs::write(stage.path("old.arc"), "filedesc://old.arc 0.0.0.0 20050601 text/plain 76\n").unwrap();
     let ended =

@@ -16,6 +16,7 @@ mod rescore;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -40,7 +41,9 @@ use suidao_page::model::{
 };
 use suidao_page::topic::Topic;
 use suidao_store::store::directory::write_own;
-use suidao_store::store::{ArchiveSettings, CrawlDirectory, Meta, Store, StoreError, WarcArchive, Writer, skipped};
+use suidao_store::store::{
+    ArchiveSettings, CrawlDirectory, Imports, Meta, Store, StoreError, WarcArchive, Writer, skipped,
+};
 
 pub use checkpoints::{fold_digest, is_due};
 pub use clock::MonotonicClock;
@@ -120,6 +123,12 @@ pub enum LiveError {
     ProxyLost,
     #[error("cannot start threads ({0}); close other programs and rerun the same command")]
     Threads(std::io::Error),
+    /// What it would crawl depends on when the import was killed.
+    #[error(
+        "{}: an import of {files} was interrupted; complete it with the same `suidao import` command, or use another output directory",
+        .path.display()
+    )]
+    Unfinished { path: PathBuf, files: String },
 }
 
 /// The result of a crawl. `summary.json` contains the fields that are serialised.
@@ -279,6 +288,9 @@ pub fn run_monitored(
     let meta = meta(job);
     let mut store = Store::resume(&job.directory, &meta, command(job))?;
     let resumed = !store.is_empty();
+    if let Some(import) = Imports::read(&job.directory, store.len())?.unfinished() {
+        return Err(LiveError::Unfinished { path: job.directory.root().to_owned(), files: import.first_names() });
+    }
     if job.refresh.is_none() && job.forum.is_none() {
         write_inputs(job)?;
     }

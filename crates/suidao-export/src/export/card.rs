@@ -76,7 +76,7 @@ impl<'a> Card<'a> {
             count.documents += 1;
             count.chars += chars;
         }
-        self.origin.count(entry, catalogue.host(entry));
+        self.origin.count(entry);
         self.bytes += line.len() as u64;
         self.noindex += u64::from(entry.noindex);
         self.repeats += u64::from(entry.duplicate_of.is_some());
@@ -87,9 +87,13 @@ impl<'a> Card<'a> {
         let meta = self.export.store.meta();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         writeln!(out, "# {name}\n\n{}: one page per line, with its title and main text.\n", self.origin.kind())?;
-        writeln!(out, "- Topic: {}\n- Lexicon: {}\n- Strategy: {}", cell(&meta.topic), meta.lexicon, meta.strategy)?;
+        writeln!(out, "- Topic: {}\n- Lexicon: {}", cell(&meta.topic), meta.lexicon)?;
         let begun = suidao_store::store::rfc3339(meta.created);
-        writeln!(out, "- Crawl started: {begun}, by suidao {}", meta.version)?;
+        if self.origin.is_import() {
+            writeln!(out, "- Imported: {begun}, by suidao {}", meta.version)?;
+        } else {
+            writeln!(out, "- Strategy: {}\n- Crawl started: {begun}, by suidao {}", meta.strategy, meta.version)?;
+        }
         if let Some(archives) = self.origin.archives() {
             writeln!(out, "- Imported archives: {}", cell(&archives))?;
         }

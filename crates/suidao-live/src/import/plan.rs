@@ -43,7 +43,7 @@ impl Plan {
             // It is made to its end first: what follows must not depend on when it was killed.
             let is_wanted = |file: &ImportedFile| wanted.iter().any(|(other, _)| other.digest == file.digest);
             if !import.files.iter().all(is_wanted) {
-                return Err(ImportError::Unfinished { path: root(), files: first_names(&import.files) });
+                return Err(ImportError::Unfinished { path: root(), files: import.first_names() });
             }
             let place =
                 |(file, _): &(ImportedFile, PathBuf)| import.files.iter().position(|own| own.digest == file.digest);
@@ -51,7 +51,8 @@ impl Plan {
             has_more = wanted.len() > import.files.len();
             wanted.truncate(import.files.len());
         }
-        let is_other = wanted.is_empty() && known.contains(&true);
+        // Of known files no seeds need to be given again.
+        let is_other = wanted.is_empty() && !job.seeds.is_empty() && !known.contains(&false);
         if is_other || unfinished.as_ref().is_some_and(has_other_seeds) {
             return Err(ImportError::OtherSeeds(root()));
         }
@@ -66,12 +67,4 @@ impl Plan {
     pub fn import(&self) -> Option<&Import> {
         self.imports.last().filter(|_| !self.files.is_empty())
     }
-}
-
-/// The first of the files, by name.
-fn first_names(files: &[ImportedFile]) -> String {
-    const NAMED: usize = 3;
-    let named: Vec<&str> = files.iter().take(NAMED).map(|file| file.name.as_str()).collect();
-    let more = if files.len() > NAMED { " ..." } else { "" };
-    named.join(", ") + more
 }

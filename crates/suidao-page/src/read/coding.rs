@@ -131,7 +131,7 @@ fn undo(coding: Coding, packed: &[u8], limit: usize, verified: &mut bool) -> Res
 
 /// Whether a body is text: encoded data has control characters among its first bytes, unless it is very short, and then
 /// it is not UTF-8.
-fn is_text(body: &[u8]) -> bool {
+pub fn is_text(body: &[u8]) -> bool {
     let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     let sample = &body[..body.len().min(SAMPLE)];
     let is_utf8 = std::str::from_utf8(sample).map_or_else(|error| error.error_len().is_none(), |_| true);

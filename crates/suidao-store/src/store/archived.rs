@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use super::StoreError;
 use super::records::{Found, RecordReader, WarcDamage, WarcSource};
-use super::warc::{self, HEAD_LIMIT, LONGEST_HEAD, RecordHeader};
+use super::warc::{self, HEAD_LIMIT, LONGEST_HEAD, NoResponse, RecordHeader};
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 use suidao_page::read::coding::{self, UnpackError};
 
@@ -174,11 +174,14 @@ fn content(found: &Found, block: &[u8], limit: usize) -> Result<ArchivedContent,
     }
     let block = Bytes::copy_from_slice(block);
     let response = match kind {
-        "resource" => Some(Fetched::new(url, 200, vec![("content-type".to_owned(), media.to_owned())], block)),
+        "resource" => Ok(Fetched::new(url, 200, vec![("content-type".to_owned(), media.to_owned())], block)),
         "revisit" => return Ok(ArchivedContent::Revisit(revisit(url, head, &block))),
         _ => warc::parse_response(url, &block, limit),
     };
-    let mut response = response.ok_or("not HTTP")?;
+    let mut response = response.map_err(|why| match why {
+        NoResponse::NotHttp => "not HTTP",
+        NoResponse::Undecodable => "with a broken content encoding",
+    })?;
     let length = |fields: &[(String, String)]| fields.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
     // It must fit when it is archived again: Latin-1 takes twice the space.
     let head_length: usize = length(&response.headers);

@@ -65,6 +65,14 @@ impl Import {
         Self { files, seeds, begun, first, end: None }
     }
 
+    /// The first of its files, by name.
+    pub fn first_names(&self) -> String {
+        const NAMED: usize = 3;
+        let named: Vec<&str> = self.files.iter().take(NAMED).map(|file| file.name.as_str()).collect();
+        let more = if self.files.len() > NAMED { " ..." } else { "" };
+        named.join(", ") + more
+    }
+
     pub fn seeds_digest(seeds: &[CrawlUrl]) -> String {
         let mut sha = Sha1::new();
         for seed in seeds {

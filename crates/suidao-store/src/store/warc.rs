@@ -15,7 +15,7 @@ use sha1::{Digest as _, Sha1};
 
 use super::chunked;
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
-use suidao_page::read::coding;
+use suidao_page::read::coding::{self, UnpackError};
 
 /// Longest head of a record or HTTP response that is read, in bytes. Every fetched head must fit, because archived
 /// pages are read again.
@@ -269,10 +269,18 @@ impl RecordHeader {
     }
 }
 
-/// The response in a response record's block; `None` if it is not HTTP. The body is joined and decoded to at most
-/// `limit` bytes; if that fails it is unchanged.
-pub(super) fn parse_response(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetched> {
-    let (status, mut headers, length) = http_head(block)?;
+/// Why the block of a response record is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoResponse {
+    NotHttp,
+    /// Its content encoding is broken, as a crawl could not decode it either.
+    Undecodable,
+}
+
+/// The response in a response record's block. The body is joined and decoded to at most `limit` bytes; one that is larger,
+/// or that the crawler has decoded already, is unchanged.
+pub(super) fn parse_response(url: CrawlUrl, block: &Bytes, limit: usize) -> Result<Fetched, NoResponse> {
+    let (status, mut headers, length) = http_head(block).ok_or(NoResponse::NotHttp)?;
     let mut stored = block.slice(length..);
     if value(&headers, "transfer-encoding").is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked")) {
         if let Some(joined) = chunked::chunked(&stored) {
@@ -281,12 +289,12 @@ pub(super) fn parse_response(url: CrawlUrl, block: &Bytes, limit: usize) -> Opti
         headers.retain(|(name, _)| name != "transfer-encoding");
     }
     let coding = value(&headers, "content-encoding").unwrap_or_default();
-    let unpacked = coding::unpack(coding, &stored, limit).ok().flatten();
-    let (body, wire, unverified) = match unpacked {
-        Some(unpacked) => (unpacked.body, Some(stored), !unpacked.verified),
-        None => (stored, None, false),
+    let (body, wire, unverified) = match coding::unpack(coding, &stored, limit) {
+        Ok(Some(unpacked)) => (unpacked.body, Some(stored), !unpacked.verified),
+        Err(UnpackError::Broken) if !coding::is_text(&stored) => return Err(NoResponse::Undecodable),
+        Ok(None) | Err(_) => (stored, None, false),
     };
-    Some(Fetched { url, status, headers, body, wire, request_validators: None, rendered: None, unverified })
+    Ok(Fetched { url, status, headers, body, wire, request_validators: None, rendered: None, unverified })
 }
 
 /// The rendered copy of the response in the record `of`, if the next record, with the head `head`, holds one; nothing
@@ -350,7 +358,7 @@ pub(super) fn unpack_response(record: &[u8], limit: usize) -> io::Result<Option<
     let Some(url) = head.response_url() else { return Ok(None) };
     let length = usize::try_from(head.length).ok().filter(|&length| length <= input.len());
     let block = &input[..length.ok_or(io::ErrorKind::UnexpectedEof)?];
-    let mut response = parse_response(url, &Bytes::copy_from_slice(block), limit);
+    let mut response = parse_response(url, &Bytes::copy_from_slice(block), limit).ok();
     if let Some(response) = response.as_mut().filter(|_| !following.is_empty()) {
         let mut member = io::BufReader::new(flate2::bufread::GzDecoder::new(following));
         if let Some(next) = RecordHeader::read(&mut member)? {

@@ -106,7 +106,7 @@ impl WarcIndex {
         let Some(found) = reader.next().map_err(fail())? else { return Ok(None) };
         let own = found.head.response_url().filter(|own| own == url && !found.is_too_large);
         let block = Bytes::copy_from_slice(reader.block());
-        let Some(mut fetched) = own.and_then(|url| warc::parse_response(url, &block, self.limit)) else {
+        let Some(mut fetched) = own.and_then(|url| warc::parse_response(url, &block, self.limit).ok()) else {
             return Ok(None);
         };
         let next = reader.next().map_err(fail())?;

@@ -1,7 +1,7 @@
 //! Where the documents of a corpus come from: requests of suidao, with or without robots.txt, or archives of another
 //! crawler. From the log, the list of imports and the configuration of the last run.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use suidao_page::model::{CrawlUrl, Event};
 use suidao_store::corpus::CatalogueEntry;
@@ -10,15 +10,23 @@ use suidao_store::store::{Imports, Store, StoreError, plain_file};
 /// At most this many archives are named.
 const NAMED: usize = 20;
 
+/// Where the newest version of a page comes from.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Source {
+    Archive,
+    /// Requested by suidao when it knew the robots.txt of the host.
+    Checked,
+    #[default]
+    Unchecked,
+}
+
 pub(super) struct Origin {
-    /// Whether the newest version of a page is from an archive, by its number.
-    imported: Vec<bool>,
-    /// Hosts with port whose robots.txt was requested or imported.
-    with_robots: FxHashSet<String>,
+    /// Of each page, by its number.
+    sources: Vec<Source>,
     /// `politeness.robots` of the last run.
     robots: bool,
     archives: Vec<String>,
-    /// Documents so far: all, those from archives, and those requested by suidao from hosts with a robots.txt.
+    /// Documents so far: all, those from archives, and those requested by suidao with a robots.txt.
     documents: u64,
     from_archives: u64,
     checked: u64,
@@ -27,41 +35,63 @@ pub(super) struct Origin {
 impl Origin {
     pub fn read(store: &Store) -> Result<Self, StoreError> {
         let imports = Imports::read(store.directory(), store.len())?;
-        let (mut imported, mut with_robots) = (Vec::new(), FxHashSet::default());
-        for (number, record) in (0..).zip(store.batches_from(0)) {
-            let is_imported = imports.batches().any(|batches| batches.contains(&number));
+        let robots = robots(store)?;
+        // Hosts by number, of each URL its host, and of each host whether its robots.txt is known.
+        let (mut numbers, mut hosts, mut has_robots) = (FxHashMap::default(), Vec::new(), Vec::new());
+        let mut number_of = |host: &str, has_robots: &mut Vec<bool>| {
+            numbers.get(host).copied().unwrap_or_else(|| {
+                numbers.insert(Box::from(host), has_robots.len());
+                has_robots.push(false);
+                has_robots.len() - 1
+            })
+        };
+        let mut sources: Vec<Source> = Vec::new();
+        for (batch, record) in (0..).zip(store.batches_from(0)) {
+            let is_imported = imports.batches().any(|batches| batches.contains(&batch));
             for event in record?.batch.events {
                 match event {
+                    Event::Discovered(found) => hosts.push(number_of(found.url.authority(), &mut has_robots)),
                     Event::PageFetched(page) => {
                         let at = page.id.0 as usize;
-                        imported.resize(imported.len().max(at + 1), false);
-                        imported[at] = is_imported;
+                        sources.resize(sources.len().max(at + 1), Source::default());
+                        sources[at] = match hosts.get(at).is_some_and(|host| has_robots[*host]) {
+                            _ if is_imported => Source::Archive,
+                            true => Source::Checked,
+                            false => Source::Unchecked,
+                        };
                     }
-                    Event::Robots { origin, .. } | Event::RobotsRedirected { origin, .. } => {
-                        with_robots.extend(CrawlUrl::parse(&origin).map(|url| url.authority().to_owned()));
+                    // One from an archive is obeyed, if any is.
+                    Event::Robots { origin, .. } | Event::RobotsRedirected { origin, .. } if !is_imported || robots => {
+                        if let Ok(url) = CrawlUrl::parse(&origin) {
+                            let host = number_of(url.authority(), &mut has_robots);
+                            has_robots[host] = true;
+                        }
                     }
                     _ => {}
                 }
             }
         }
         let archives = imports.files().map(|file| file.name.clone()).collect();
-        let robots = robots(store)?;
-        Ok(Self { imported, with_robots, robots, archives, documents: 0, from_archives: 0, checked: 0 })
+        Ok(Self { sources, robots, archives, documents: 0, from_archives: 0, checked: 0 })
     }
 
-    /// Counts a document of this host.
-    pub fn count(&mut self, entry: &CatalogueEntry, host: &str) {
+    pub fn count(&mut self, entry: &CatalogueEntry) {
         self.documents += 1;
-        if self.imported.get(entry.id.0 as usize).copied().unwrap_or(false) {
-            self.from_archives += 1;
-        } else if self.with_robots.contains(host) {
-            self.checked += 1;
+        match self.sources.get(entry.id.0 as usize) {
+            Some(Source::Archive) => self.from_archives += 1,
+            Some(Source::Checked) => self.checked += 1,
+            _ => {}
         }
+    }
+
+    /// Whether every document is from an archive.
+    pub fn is_import(&self) -> bool {
+        self.documents > 0 && self.from_archives == self.documents
     }
 
     /// What the corpus is: the beginning of the first sentence.
     pub fn kind(&self) -> &'static str {
-        match self.documents > 0 && self.from_archives == self.documents {
+        match self.is_import() {
             true => "A text corpus from archives of a web crawl",
             false => "A text corpus from a focused web crawl",
         }

@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 use flate2::{Decompress, FlushDecompress, Status};
-use memchr::memchr;
+use memchr::{memchr, memmem};
 use zstd::stream::raw::{Decoder as ZstdDecoder, InBuffer, Operation, OutBuffer};
 
 use super::super::StoreError;
@@ -50,6 +50,8 @@ pub(super) enum GapReason {
     Zeros,
     /// Text, such as a line that another program has printed.
     Text,
+    /// Records that are not packed, unlike the others.
+    Unpacked,
     /// Anything else where a frame should begin.
     NoFrame,
     /// A frame whose data or checksum is wrong.
@@ -208,7 +210,7 @@ impl Frames {
         self.raw.seek_relative(from.wrapping_sub(self.at).cast_signed())?;
         self.at = from;
         let magic = if matches!(self.decoder, Decoder::Zstd(_)) { ZSTD[0] } else { GZIP[0] };
-        let (mut is_zero, mut is_text) = (true, true);
+        let (mut is_zero, mut is_text, mut has_record) = (true, true, false);
         loop {
             let bytes = self.raw.fill_buf()?;
             let is_end = bytes.is_empty();
@@ -218,11 +220,13 @@ impl Frames {
             let bytes = self.raw.buffer();
             let passed = memchr(magic, &bytes[1..]).map_or(bytes.len(), |at| at + 1);
             is_zero &= bytes[..passed].iter().all(|byte| *byte == 0);
+            has_record |= memmem::find(&bytes[..passed], b"WARC-Type:").is_some();
             is_text &= bytes[..passed].iter().all(|byte| !byte.is_ascii_control() || byte.is_ascii_whitespace());
             self.raw.consume(passed);
             self.at += passed as u64;
         }
         let why = match () {
+            () if has_record => GapReason::Unpacked,
             () if is_zero => GapReason::Zeros,
             () if is_text => GapReason::Text,
             () => GapReason::NoFrame,

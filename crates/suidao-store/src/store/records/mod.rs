@@ -18,6 +18,7 @@ use super::StoreError;
 use super::warc::{self, HEAD_LIMIT, RecordHeader};
 pub use damage::WarcDamage;
 use frames::GapReason;
+use source::GZIP_MEMBER;
 pub(super) use source::WarcSource;
 pub(super) use unpacked::RecordPosition;
 use unpacked::{Edge, Unpacked, WARC};
@@ -38,6 +39,7 @@ const CUT: &str = "the file ends in the middle of a record";
 const NO_HEADER: &str = "a record without a valid header";
 const WRONG_LENGTH: &str = "a record whose Content-Length is wrong";
 const WRONG_DIGEST: &str = "a record whose content differs from its digest";
+const MIXED: &str = "packed and plain records in one file, of which one kind is read; split it";
 const CORRUPT: &str = "compressed data that is corrupt";
 
 /// A complete record.
@@ -102,6 +104,7 @@ impl RecordReader {
                 let has_fields = memmem::find(&rest[..before_next], b"\nWARC-").is_some();
                 match has_fields {
                     true => self.damage.record(place, NO_HEADER),
+                    false if rest.starts_with(&GZIP_MEMBER) => self.damage.record(place, MIXED),
                     false => self.damage.other(place, "data that is not a record"),
                 }
                 self.seek_record()?;
@@ -162,6 +165,7 @@ impl RecordReader {
         let Some(gap) = &edge.gap else { return };
         match gap.why {
             GapReason::Zeros => self.damage.other(gap.from, "zeros"),
+            GapReason::Unpacked => self.damage.record(gap.from, MIXED),
             GapReason::Text => self.damage.other(gap.from, "text that is not a record"),
             GapReason::NoFrame => self.damage.record(gap.from, "data that is not a compressed record"),
             GapReason::Damaged if edge.has_content => self.damage.other(gap.from, "a wrong checksum"),

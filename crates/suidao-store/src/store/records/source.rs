@@ -16,7 +16,7 @@ use super::super::warc::{GZIP, RecordHeader};
 /// How a record, a file of the format before WARC, and a gzip member (deflate is the only method) start.
 const WARC: &[u8] = b"WARC/";
 const ARC: &[u8] = b"filedesc://";
-const GZIP_MEMBER: [u8; 3] = [GZIP[0], GZIP[1], 8];
+pub(super) const GZIP_MEMBER: [u8; 3] = [GZIP[0], GZIP[1], 8];
 pub(super) const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Start of the skippable frame with the dictionary of a `.warc.zst` (WARC-Zstandard 1.0, section 3).
