@@ -4,6 +4,7 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use suidao::corpus::UrlHistory;
+use suidao::messages::Lang;
 use suidao::model::{CrawlUrl, number};
 use suidao::store::Store;
 
@@ -30,7 +31,7 @@ pub fn run(args: &WhyArgs, verbosity: Verbosity) -> Result<Exit> {
     let mut known = None;
     for url in &spellings {
         if known.is_none() {
-            known = UrlHistory::read(|| store.batches(), url)?;
+            known = UrlHistory::read(|| store.batches(), url, Lang::English)?;
         }
     }
     let Some(history) = known else {

@@ -257,7 +257,7 @@ fn a_running_crawl_can_be_inspected() {
     ] {
         assert_eq!(watched.ask(method, path, host).status, status, "{method} {path} {host}");
     }
-    for path in ["/", "/why", "/why?url=x", "/why?url=http%3A%2F%2Fnowhere.test%2F"] {
+    for path in ["/", "/why", "/why?url=x", "/why?url=http%3A%2F%2Fnowhere.test%2F", &link] {
         let page = ask(&watched.address, "GET", path, &watched.address, "Accept-Language: zh\r\n").body;
         assert_chinese(path, &page, &[]);
     }

@@ -10,6 +10,7 @@ use suidao::config::Config;
 use suidao::corpus::UrlHistory;
 use suidao::crawl::{Crawl, TrapCounts};
 use suidao::live;
+use suidao::messages::Lang;
 use suidao::model::{Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, SkipReason, TrapStep};
 use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::seeded_rng::SeededRng;
@@ -314,7 +315,8 @@ fn session_parameters_are_dropped_by_name_and_by_behaviour() {
         _ => None,
     });
     let record = |batch: &Batch| Ok(Record { batch: batch.clone(), archive: None, revisit: false });
-    let story = UrlHistory::read(|| run.batches.iter().map(record), url.as_ref().unwrap()).unwrap().unwrap();
+    let story =
+        UrlHistory::read(|| run.batches.iter().map(record), url.as_ref().unwrap(), Lang::English).unwrap().unwrap();
     let text = story.to_string();
     assert!(text.contains("by the URL without its session parameter: http://a.test/post/"), "{text}");
     let named = crawl_of(&web, &["http://a.test/"], 2000, &["traps.session_parameters=[\"visit\"]"]);

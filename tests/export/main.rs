@@ -5,6 +5,7 @@
 mod support;
 
 mod agreement;
+mod chinese;
 mod extract;
 mod formats;
 mod graph;

@@ -153,7 +153,8 @@ mod tests {
         assert!(page(1_999).unwrap().on_topic && !page(0).unwrap().on_topic);
         assert_eq!(page(1_999).unwrap().terms[0].term, "围棋");
         let url = CrawlUrl::parse("http://h1.cn/1").unwrap();
-        let history = UrlHistory::read(|| store.batches(), &url).unwrap().unwrap();
+        let history =
+            UrlHistory::read(|| store.batches(), &url, suidao_page::messages::Lang::English).unwrap().unwrap();
         assert!(history.to_string().contains("围棋 ×1"), "{history}");
         drop(store);
         // The first lexicon again: all scores as they were.

@@ -44,10 +44,12 @@ struct Visit {
     archive: Option<Location>,
 }
 
-/// Everything that the log has about one URL. Serialised for programs, displayed for people.
+/// Everything that the log has about one URL, in words of a language. Serialised for programs, displayed for people.
 #[derive(Serialize)]
 pub struct UrlHistory {
     url: CrawlUrl,
+    #[serde(skip)]
+    lang: Lang,
     /// Its outcome; before one, why it is queued or was skipped.
     outcome: Value,
     visits: Vec<Visit>,
@@ -93,6 +95,7 @@ impl UrlHistory {
     pub fn read<I: Iterator<Item = Result<Record, StoreError>>>(
         batches: impl Fn() -> I,
         url: &CrawlUrl,
+        lang: Lang,
     ) -> Result<Option<Self>, StoreError> {
         let mut origins: Vec<Option<UrlId>> = Vec::new();
         let (mut id, mut skipped) = (None, None);
@@ -130,16 +133,16 @@ impl UrlHistory {
         let path: FxHashSet<UrlId> =
             std::iter::successors(last, |id| origins.get(id.0 as usize).copied().flatten()).collect();
         mentioned.extend(&path);
-        let mut history = Self::of(url.clone());
+        let mut history = Self::of(url.clone(), lang);
         let mut pages = 0;
         for record in batches() {
             let Record { batch, archive, .. } = record?;
             let is_new = |event: &&Event| matches!(event, Event::Discovered(found) if id.is_some_and(|id| found.origin == UrlOrigin::Link(id)));
             let discovered = batch.events.iter().filter(is_new).count();
             for event in batch.events {
-                if let Some(visit) = visit(&event, id, discovered) {
+                if let Some(visit) = visit(&event, id, discovered, lang) {
                     let archive = archive.filter(|_| visit.status.is_some());
-                    history.visits.push(Visit { at: display_time(batch.at), archive, ..visit });
+                    history.visits.push(Visit { at: lang.date(&display_time(batch.at)), archive, ..visit });
                 }
                 if let Event::Discovered(found) = &event {
                     if mentioned.contains(&found.id) {
@@ -150,13 +153,12 @@ impl UrlHistory {
                 if let Event::PageFetched(page) = &event {
                     pages += u64::from(page.changes.is_none());
                     if path.contains(&page.id) {
-                        let brief =
-                            format!("  {:.3} {}", page.relevance.get(), page.relevance_label().text(Lang::English));
-                        let detailed = format!("{brief}, {}", describe_k(page.queued_as));
+                        let brief = format!("  {:.3} {}", page.relevance.get(), page.relevance_label().text(lang));
+                        let detailed = format!("{brief}{}{}", lang.phrase("comma"), describe_k(page.queued_as));
                         history.page_summaries.insert(page.id, [brief, detailed]);
                     }
                 }
-                history.take(event, &display_time(batch.at), id, pages);
+                history.take(event, &lang.date(&display_time(batch.at)), id, pages);
             }
         }
         if history.outcome.is_null() {
@@ -170,9 +172,10 @@ impl UrlHistory {
         Ok(Some(history))
     }
 
-    fn of(url: CrawlUrl) -> Self {
+    fn of(url: CrawlUrl, lang: Lang) -> Self {
         Self {
             url,
+            lang,
             outcome: Value::Null,
             visits: Vec::new(),
             links: Vec::new(),
@@ -194,7 +197,9 @@ impl UrlHistory {
                 to_it.map(|link| Linked { page: Some(self.name(from)), link: *link, is_added: false }).collect();
             self.links.extend(linked);
         }
+        let lang = self.lang;
         let name = |link: Option<Link>| link.map(|link| self.name(link.to));
+        let known = || lang.phrase("why-a-known-url");
         let same = |summary: String| [summary.clone(), summary];
         let (outcome, summary) = match event {
             Event::SeedJudged(link) if Some(link.to) == id => {
@@ -224,9 +229,9 @@ impl UrlHistory {
                 let number = self.outcome.get("number").and_then(Value::as_u64).unwrap_or(pages);
                 let (fetched, visited) = first.map_or((at.to_owned(), ""), |first| (first, at));
                 let outcome = json!({ "fetched": fetched, "visited": at, "number": number, "page": page_json });
-                let version = if visited.is_empty() { String::new() } else { format!(", version of {visited}") };
+                let version = if visited.is_empty() { String::new() } else { lang.text("why-version-of", &[&visited]) };
                 let summary =
-                    |detailed| format!("fetched {fetched} as page {number}{version}, {}", self.page(&page, detailed));
+                    |detailed| lang.text("why-fetched", &[&fetched, &number, &version, &self.page(&page, detailed)]);
                 let summary = [false, true].map(summary);
                 (self.outcome, self.since) = (Value::Null, None);
                 (outcome, summary)
@@ -236,42 +241,51 @@ impl UrlHistory {
                 return;
             }
             Event::PageGone { id: of, to } if Some(of) == id => {
-                let why = if to.is_some() { "it has moved" } else { "it was missing for longer than refresh.grace" };
-                self.since = Some(format!("removed {at}, because {why}"));
+                self.since = Some(match to {
+                    Some(_) => lang.text("why-removed-moved", &[&at]),
+                    None => lang.text("why-removed-missing", &[&at]),
+                });
                 return;
             }
             Event::SitemapRead { id: of, links, sources, .. } if Some(of) == id => {
                 let queued = links.len().saturating_sub(sources.len());
-                let summary = format!("read {at} as a sitemap or feed: {queued} URLs queued");
+                let summary = lang.text("why-sitemap", &[&at, &queued]);
                 (json!({ "sitemap_read": at, "queued": queued }), same(summary))
             }
             Event::Redirected { id: of, .. } if Some(of) == id && self.is_page() => {
-                self.since = self.since.take().or_else(|| Some(kept(at, "it redirects")));
+                self.since =
+                    self.since.take().or_else(|| Some(lang.text("why-kept", &[&at, &lang.phrase("why-it-redirects")])));
                 return;
             }
             Event::FetchFailed { id: of, failure } if Some(of) == id && self.is_page() => {
                 if failure.is_missing() {
-                    self.since = self.since.take().or_else(|| Some(kept(at, &failure.to_string())));
+                    self.since =
+                        self.since.take().or_else(|| Some(lang.text("why-kept", &[&at, &failure.kind.text(lang)])));
                 }
                 return;
             }
             Event::Redirected { id: of, link, .. } if Some(of) == id => {
                 let to = name(link);
-                let target = to.as_deref().unwrap_or("a URL fetched or skipped earlier");
-                (json!({ "redirected": at, "to": to }), same(format!("redirected {at} to {target}")))
+                let target = to.as_deref().unwrap_or_else(known);
+                (json!({ "redirected": at, "to": to }), same(lang.text("why-redirected", &[&at, &target])))
             }
             Event::SchemeRewritten { id: of, link } if Some(of) == id => {
                 let (to, why) = (name(link), self.rewrite_reason(link));
-                let target = to.as_deref().unwrap_or("a URL fetched or skipped earlier");
-                (json!({ "rewritten": at, "to": to, "why": why }), same(format!("replaced {at} {why}: {target}")))
+                let target = to.as_deref().unwrap_or_else(known);
+                let summary = lang.text("why-replaced", &[&at, &why, &target]);
+                (json!({ "rewritten": at, "to": to, "why": why }), same(summary))
             }
             Event::FetchFailed { id: of, failure } if Some(of) == id => {
-                (json!({ "failed": at, "failure": failure.to_string() }), same(format!("failed {at}: {failure}")))
+                let failure = failure.kind.text(lang);
+                (json!({ "failed": at, "failure": failure }), same(lang.text("why-failed", &[&at, &failure])))
             }
             Event::UrlExcluded { id: of, reason } if Some(of) == id => {
-                let why = reason.why(Lang::English);
+                let why = reason.why(lang);
                 self.depends_on_host = reason.is_host_failure();
-                (json!({ "skipped": at, "reason": reason, "why": why }), same(format!("skipped {at}: {why}")))
+                (
+                    json!({ "skipped": at, "reason": reason, "why": why }),
+                    same(lang.text("why-skipped-at", &[&at, &why])),
+                )
             }
             _ => return,
         };
@@ -312,69 +326,74 @@ impl UrlHistory {
     }
 
     fn name(&self, id: UrlId) -> String {
-        self.names.get(&id).map_or_else(|| format!("URL number {}", id.0), ToString::to_string)
+        self.names.get(&id).map_or_else(|| self.lang.text("why-url-number", &[&id.0]), ToString::to_string)
     }
 
     fn rewrite_reason(&self, to: Option<Link>) -> &'static str {
         match to.and_then(|link| self.names.get(&link.to)) {
-            Some(to) if to.scheme() != self.url.scheme() => "by the scheme its host answers",
-            Some(_) => "by the URL without its session parameter",
-            None => "by the scheme its host answers, or by the URL without its session parameter",
+            Some(to) if to.scheme() != self.url.scheme() => self.lang.phrase("why-by-scheme"),
+            Some(_) => self.lang.phrase("why-by-session"),
+            None => self.lang.phrase("why-by-either"),
         }
     }
 
     /// Why it is still queued or was left, if nothing has happened to it yet.
     fn status(&self, skipped: Option<SkipReason>, detailed: bool) -> String {
+        let lang = self.lang;
         if let Some(reason) = skipped {
-            return format!("skipped: {}", reason.why(Lang::English));
+            return lang.text("why-skipped", &[&reason.why(lang)]);
         }
         let entries = self.links.iter().filter_map(|linked| followed(&linked.link));
         match (entries.max_by_key(|entry| (std::cmp::Reverse(entry.queue), entry.priority)), self.links.last()) {
-            (Some(entry), _) => how_queued(entry, self.is_seed(), detailed),
+            (Some(entry), _) => how_queued(entry, self.is_seed(), detailed, lang),
             (None, Some(Linked { link: Link { decision: LinkDecision::Drop(reason), .. }, .. })) => {
-                format!("not queued: {}", reason.why(Lang::English))
+                lang.text("why-not-queued", &[&reason.why(lang)])
             }
-            (None, _) => "known, but no link to it was scored".to_owned(),
+            (None, _) => lang.text("why-no-link-scored", &[]),
         }
     }
 
     fn page(&self, page: &PageProcessed, detailed: bool) -> String {
-        let mut lines = vec![format!("status {}: {}", page.status, page.title)];
+        let lang = self.lang;
+        let mut lines = vec![lang.text("why-status", &[&page.status, &page.title])];
         let mut add = |line: String| lines.push(line);
         if page.rendered {
-            add("rendered in a browser".to_owned());
+            add(lang.text("why-rendered", &[]));
         }
         // Only a threshold of 0 accepts a page without a topic term, as in a forum crawl without a lexicon.
         let without_topic = page.on_topic && page.relevance == Relevance::ZERO;
-        let reason = if without_topic { " (page threshold 0: every page is on topic)" } else { "" };
-        add(format!("relevance {:.3}: {}{reason}", page.relevance.get(), page.relevance_label().text(Lang::English)));
+        let reason = if without_topic { lang.phrase("why-threshold-0") } else { "" };
+        let relevance = format!("{:.3}", page.relevance.get());
+        add(lang.text("why-relevance", &[&relevance, &page.relevance_label().text(lang), &reason]));
         let terms: Vec<String> = page.terms.iter().map(|found| format!("{} ×{}", found.term, found.count)).collect();
-        let none = "no topic terms".to_owned();
-        add(if terms.is_empty() { none } else { format!("terms: {}", terms.join(", ")) });
+        add(match terms.as_slice() {
+            [] => lang.text("why-no-terms", &[]),
+            terms => lang.text("why-terms", &[&terms.join(lang.phrase("list-separator"))]),
+        });
         if page.foreign {
-            let language = page.language.as_deref().map_or("unknown", language_tag);
-            add(format!("language {language} is not one of keep.languages: not exported"));
+            let language = page.language.as_deref().map(|code| lang.language(language_tag(code)));
+            add(lang.text("why-foreign", &[&language.unwrap_or_else(|| lang.phrase("unknown"))]));
         }
         if page.noindex {
-            add("marked noindex: exported only with --where noindex:yes".to_owned());
+            add(lang.text("why-noindex", &[]));
         }
         match (&page.canonical, page.copy_of.map(|of| self.name(of))) {
             (Some(_), Some(of)) => {
-                add(format!("canonical URL {of}: exported instead if the text is the same"));
+                add(lang.text("why-canonical", &[&of]));
             }
             (Some(claimed), None) => {
-                add(format!("canonical URL {claimed}: ignored: on another site, or its text differs"))
+                add(lang.text("why-canonical-ignored", &[claimed]));
             }
             _ => {}
         }
-        add(how_queued(page.queued_as, self.is_seed(), detailed));
+        add(how_queued(page.queued_as, self.is_seed(), detailed, lang));
         lines.join("\n  ")
     }
 }
 
 impl fmt::Display for UrlHistory {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let detailed = out.alternate();
+        let (detailed, lang) = (out.alternate(), self.lang);
         write!(out, "{}\n{}", self.url, self.summary[usize::from(detailed)])?;
         if let Some(since) = &self.since {
             writeln!(out, "  {since}")?;
@@ -383,122 +402,119 @@ impl fmt::Display for UrlHistory {
             self.robots_failure.as_ref().filter(|_| self.depends_on_host && self.outcome.get("reason").is_some())
         {
             let waits = self.outcome["reason"].is_null();
-            let waits = if waits { "; pages of the host wait until it is fetched" } else { "" };
-            writeln!(out, "  last robots.txt request to the host: {failure}{waits}")?;
+            let waits = if waits { lang.phrase("why-host-waits") } else { "" };
+            writeln!(out, "  {}", lang.text("why-robots", &[&failure.kind.text(lang), &waits]))?;
         }
         if let Some(at) = &self.held_until {
-            writeln!(out, "  held back for better URLs of other hosts until {at}, after 2 s without a page")?;
+            writeln!(out, "  {}", lang.text("why-held-until", &[at]))?;
         }
         // A single visit is the outcome, except a failure of a URL that is queued again.
         let are_shown = self.visits.len() > 1 || self.outcome.get("status").is_some() && !self.visits.is_empty();
         if are_shown {
-            writeln!(out, "visits:")?;
+            writeln!(out, "{}", lang.phrase("why-visits"))?;
         }
         for visit in self.visits.iter().filter(|_| are_shown) {
             let status = visit.status.map_or_else(|| "   ".to_owned(), |status| status.to_string());
             write!(out, "  {}  {status}  {}", visit.at, visit.description)?;
             if visit.new_links > 0 {
-                write!(out, ", {} new links", visit.new_links)?;
+                write!(out, "{}", lang.text("why-new-links", &[&visit.new_links]))?;
             }
-            let location =
-                visit.archive.map_or_else(String::new, |at| format!("  [file {} byte {}]", at.file, at.offset));
-            writeln!(out, "{location}")?;
+            let location = visit.archive.map(|at| lang.text("why-location", &[&at.file, &at.offset]));
+            writeln!(out, "{}", location.unwrap_or_default())?;
         }
-        writeln!(out, "path:")?;
+        writeln!(out, "{}", lang.phrase("why-path"))?;
         for found in &self.path {
             let how = match found.origin {
-                UrlOrigin::Seed => "seed".to_owned(),
-                UrlOrigin::Offered => "added with --add".to_owned(),
-                UrlOrigin::Named => "sitemap or feed listed in robots.txt or a page".to_owned(),
-                UrlOrigin::Listed(_) if found.anchor.is_empty() => "listed there".to_owned(),
-                UrlOrigin::Listed(_) => format!("listed there as “{}”", found.anchor),
-                UrlOrigin::Canonical(_) => "canonical URL of that page".to_owned(),
-                UrlOrigin::Link(_) if found.anchor.is_empty() => "link without text".to_owned(),
-                UrlOrigin::Link(_) => format!("link “{}”", found.anchor),
-                UrlOrigin::Redirect(_) => "redirect".to_owned(),
+                UrlOrigin::Seed => lang.text("why-seed", &[]),
+                UrlOrigin::Offered => lang.text("why-added", &[]),
+                UrlOrigin::Named => lang.text("why-named", &[]),
+                UrlOrigin::Listed(_) if found.anchor.is_empty() => lang.text("why-listed", &[]),
+                UrlOrigin::Listed(_) => lang.text("why-listed-as", &[&found.anchor]),
+                UrlOrigin::Canonical(_) => lang.text("why-canonical-of", &[]),
+                UrlOrigin::Link(_) if found.anchor.is_empty() => lang.text("why-link-without-text", &[]),
+                UrlOrigin::Link(_) => lang.text("why-link", &[&found.anchor]),
+                UrlOrigin::Redirect(_) => lang.text("why-redirect", &[]),
             };
             let page = self.page_summaries.get(&found.id).map_or("", |summary| summary[usize::from(detailed)].as_str());
-            writeln!(out, "  {} ({how}){page}", found.url)?;
+            writeln!(out, "  {}{page}", lang.text("why-bracketed", &[&found.url, &how]))?;
         }
         if self.outcome.get("status").is_some() && !self.outcome["reason"].is_null() {
-            writeln!(out, "  {} (skipped)", self.url)?;
+            writeln!(out, "  {}", lang.text("why-bracketed", &[&self.url, &lang.phrase("skipped")]))?;
         }
         let links = self.scored_links();
         if !links.is_empty() {
-            let links = links.len();
-            writeln!(
-                out,
-                "{links} scored {} to it, highest priority first:",
-                if links == 1 { "link" } else { "links" }
-            )?;
+            writeln!(out, "{}", lang.text("why-scored-links", &[&links.len()]))?;
         }
         for Linked { page: on, link, is_added } in links.iter().take(MAX_LINKS) {
             let [anchor, context, url] =
                 [link.scores.anchor, link.scores.context, link.scores.url].map(|part| part.get());
             let score = match link.relevance.get() {
-                0.0 => "score 0".to_owned(),
-                score => format!("score {score:.3} (anchor {anchor:.3}, context {context:.3}, URL {url:.3})"),
+                0.0 => lang.text("why-score-0", &[]),
+                score => {
+                    let [score, anchor, context, url] = [score, anchor, context, url].map(|part| format!("{part:.3}"));
+                    lang.text("why-score", &[&score, &anchor, &context, &url])
+                }
             };
             let decision = match link.decision {
-                LinkDecision::Follow(entry) => describe_entry(entry, detailed),
-                LinkDecision::Drop(reason) => format!("dropped: {}", reason.why(Lang::English)),
+                LinkDecision::Follow(entry) => describe_entry(entry, detailed, lang),
+                LinkDecision::Drop(reason) => lang.text("why-dropped", &[&reason.why(lang)]),
             };
-            writeln!(
-                out,
-                "  {score}; {decision}; {}",
-                if *is_added {
-                    "added with --add".to_owned()
-                } else {
-                    format!("on {}", on.as_deref().unwrap_or_default())
-                },
-            )?;
+            let on = match is_added {
+                true => lang.text("why-added", &[]),
+                false => lang.text("why-on", &[&on.as_deref().unwrap_or_default()]),
+            };
+            writeln!(out, "  {}", [score, decision, on].join(lang.phrase("why-separator")))?;
         }
         if links.len() > MAX_LINKS {
-            writeln!(out, "  and {} more (`suidao why --json` lists all)", links.len() - MAX_LINKS)?;
+            writeln!(out, "  {}", lang.text("why-more-links", &[&(links.len() - MAX_LINKS)]))?;
         }
         Ok(())
     }
 }
 
 /// A visit of the URL, without time and archive. `new_links`: URLs first found in its batch.
-fn visit(event: &Event, id: Option<UrlId>, new_links: usize) -> Option<Visit> {
+fn visit(event: &Event, id: Option<UrlId>, new_links: usize, lang: Lang) -> Option<Visit> {
     let of = |other: UrlId| Some(other) == id;
     let answered = |status: u16, description: String| Visit { status: Some(status), description, ..Visit::default() };
     let unanswered = |description: String| Visit { description, ..Visit::default() };
     Some(match event {
         Event::PageFetched(page) if of(page.id) => match page.changes {
-            None => Visit { text_changed: true, ..answered(page.status, format!("first fetch: {}", page.title)) },
+            None => Visit { text_changed: true, ..answered(page.status, lang.text("why-first-fetch", &[&page.title])) },
             Some(PageChanges { text, links }) => {
                 let description = match (text, links) {
-                    (true, true) => "text and links changed",
-                    (true, false) => "text changed",
-                    (false, true) => "links changed, text unchanged",
-                    (false, false) => "bytes changed, text and links unchanged",
+                    (true, true) => lang.text("why-text-and-links", &[]),
+                    (true, false) => lang.text("why-text", &[]),
+                    (false, true) => lang.text("why-links", &[]),
+                    (false, false) => lang.text("why-bytes", &[]),
                 };
-                Visit { text_changed: text, new_links, ..answered(page.status, description.to_owned()) }
+                Visit { text_changed: text, new_links, ..answered(page.status, description) }
             }
         },
         Event::Unchanged { id, status, since, .. } if of(*id) => {
-            let how = if *status == 304 { "not modified" } else { "identical bytes" };
-            answered(*status, format!("{how} since {}", display_time(*since)))
+            let since = lang.date(&display_time(*since));
+            answered(
+                *status,
+                match status {
+                    304 => lang.text("why-not-modified", &[&since]),
+                    _ => lang.text("why-identical", &[&since]),
+                },
+            )
         }
-        Event::Redirected { id, permanent, .. } if of(*id) => {
-            unanswered(if *permanent { "moved permanently" } else { "redirected temporarily" }.to_owned())
+        Event::Redirected { id, permanent, .. } if of(*id) => unanswered(match permanent {
+            true => lang.text("why-moved-permanently", &[]),
+            false => lang.text("why-redirected-temporarily", &[]),
+        }),
+        Event::FetchRetried { id, failure } if of(*id) => {
+            unanswered(lang.text("why-retried", &[&failure.kind.text(lang)]))
         }
-        Event::FetchRetried { id, failure } if of(*id) => unanswered(format!("{failure}; will be retried")),
-        Event::FetchFailed { id, failure } if of(*id) => unanswered(failure.to_string()),
-        Event::UrlExcluded { id, reason } if of(*id) => unanswered(format!("skipped: {}", reason.why(Lang::English))),
-        Event::PageGone { id, to } if of(*id) => {
-            let why = if to.is_some() { "moved" } else { "missing for longer than refresh.grace" };
-            unanswered(format!("retired: {why}"))
-        }
+        Event::FetchFailed { id, failure } if of(*id) => unanswered(failure.kind.text(lang)),
+        Event::UrlExcluded { id, reason } if of(*id) => unanswered(lang.text("why-skipped", &[&reason.why(lang)])),
+        Event::PageGone { id, to } if of(*id) => unanswered(match to {
+            Some(_) => lang.text("why-retired-moved", &[]),
+            None => lang.text("why-retired-missing", &[]),
+        }),
         _ => return None,
     })
-}
-
-/// Why the page stays as it was, since a visit at this time.
-fn kept(at: &str, found: &str) -> String {
-    format!("kept as it was since {at}, until refresh.grace is over: {found}")
 }
 
 fn followed(link: &Link) -> Option<QueueEntry> {
@@ -519,7 +535,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let store = crawl(root.path(), &[("http://a.cn/1", "<title>球讯</title><p>足球")]);
         let url = CrawlUrl::parse("http://a.cn/1").unwrap();
-        let history = UrlHistory::read(|| store.batches(), &url).unwrap().unwrap();
+        let history = UrlHistory::read(|| store.batches(), &url, Lang::English).unwrap().unwrap();
         assert!(
             !history.to_string().contains("visits:") && history.visits[0].description == "first fetch: 球讯",
             "{history}"
@@ -533,12 +549,18 @@ mod tests {
         }
         drop(store);
         let store = revisited(root.path(), revisit, first);
-        let history = UrlHistory::read(|| store.batches(), &url).unwrap().unwrap();
+        let history = UrlHistory::read(|| store.batches(), &url, Lang::English).unwrap().unwrap();
         let [before, after] = history.visits.as_slice() else { panic!("{history}") };
         assert!(before.archive.is_some() && after.text_changed && after.archive > before.archive, "{history}");
         let text = history.to_string();
         assert!(text.contains("visits:\n") && text.contains("  200  text changed  [file 1 byte "), "{text}");
         assert!(text.contains("fetched ") && text.contains(" as page 1, version of "), "{text}");
+        let chinese = UrlHistory::read(|| store.batches(), &url, Lang::Chinese).unwrap().unwrap().to_string();
+        assert!(chinese.contains("访问：\n") && chinese.contains("  200  正文有变化  [文件 1，字节 "), "{chinese}");
+        assert!(
+            chinese.contains(" 抓取，第 1 个网页，") && chinese.contains(" 的版本，状态码 200：球讯\n"),
+            "{chinese}"
+        );
     }
 
     #[test]
@@ -553,7 +575,7 @@ mod tests {
             archive: None,
         };
         let url = CrawlUrl::parse("http://a.cn/").unwrap();
-        let mut history = UrlHistory::of(url);
+        let mut history = UrlHistory::of(url, Lang::English);
         history.outcome = json!({ "status": "queued", "reason": null });
         history.depends_on_host = true;
         assert!(!history.to_string().contains("visits:"), "{history}");
@@ -589,7 +611,7 @@ mod tests {
             link(33, 0.5, follow(0.4)),
         ];
         let url = CrawlUrl::parse("http://a.cn/").unwrap();
-        let history = UrlHistory { links: weak.chain(others).collect(), ..UrlHistory::of(url) };
+        let history = UrlHistory { links: weak.chain(others).collect(), ..UrlHistory::of(url, Lang::English) };
         let order: Vec<&str> = history.scored_links().iter().map(|linked| linked.page.as_deref().unwrap()).collect();
         assert_eq!(order[..5], ["32", "33", "31", "0", "1"]);
         assert_eq!(order.last(), Some(&"30"), "dropped links come last");

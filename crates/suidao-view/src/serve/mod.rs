@@ -121,21 +121,22 @@ pub async fn serve(listener: TcpListener, site: SearchSite, names: Vec<String>, 
 async fn respond(site: Option<Arc<SearchSite>>, permits: Arc<Semaphore>, head: Parts) -> Response<Body> {
     const PLAIN: &str = "text/plain; charset=utf-8";
     let read = head.method == Method::GET || head.method == Method::HEAD;
+    let languages = head.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    let languages = languages.unwrap_or_default().to_owned();
+    let lang = Lang::preferred(&languages);
     let reply = if let Some(site) = site.filter(|_| read) {
         let permit = permits.acquire_owned().await;
         // Searching takes time, and must not block the sockets.
         let made = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            let languages = head.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-            site.get(head.uri.path(), head.uri.query().unwrap_or_default(), languages.unwrap_or_default())
+            site.get(head.uri.path(), head.uri.query().unwrap_or_default(), &languages)
         });
         let made = made.await;
         made.unwrap_or_else(|_| HttpReply::html(500, "<!DOCTYPE html><title>500</title>500".to_owned()))
     } else if read {
-        let result = "unknown host name; use the address, localhost, or a name given by --name\n";
-        HttpReply { status: 421, media_type: PLAIN, body: result.to_owned() }
+        HttpReply { status: 421, media_type: PLAIN, body: lang.text("unknown-site-name", &[]) + "\n" }
     } else {
-        HttpReply { status: 405, media_type: PLAIN, body: "only GET\n".to_owned() }
+        HttpReply { status: 405, media_type: PLAIN, body: lang.text("only-get", &[]) + "\n" }
     };
     let mut response = Response::new(Body::from(reply.body));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -33,7 +33,7 @@ pub async fn serve_cluster<F>(
             guarded(&head, &names, async |path, _, lang| match path {
                 "/" => match read().await {
                     Ok(status) => Reply { status: 200, media_type: HTML, refreshes: true, body: page(&status, lang) },
-                    Err(error) => Reply::text(503, &error.to_string()),
+                    Err(error) => Reply::text(503, &format!("{} {error}", lang.phrase("cannot-read-the-cluster"))),
                 },
                 _ => Reply::text(404, &lang.text("only-path", &[])),
             })

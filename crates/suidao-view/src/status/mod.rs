@@ -138,15 +138,14 @@ async fn guarded(
     answer: impl AsyncFnOnce(&str, &str, Lang) -> Reply,
 ) -> Response<Body> {
     let host = field(&head.headers, "host");
+    let lang = Lang::preferred(field(&head.headers, "accept-language"));
     let reply = if !is_ours(host, names) {
-        let result = "unknown host name; use the address, localhost, or a name in status.names";
-        Reply::text(421, result)
+        Reply::text(421, lang.phrase("unknown-host-name"))
     } else if head.method != Method::GET && head.method != Method::HEAD {
-        Reply::text(405, "only GET")
+        Reply::text(405, lang.phrase("only-get"))
     } else if is_cross_site(&head.headers, head.uri.path()) {
-        Reply::text(403, "request from another site blocked; open this link from the status page")
+        Reply::text(403, lang.phrase("blocked-from-other-site"))
     } else {
-        let lang = Lang::preferred(field(&head.headers, "accept-language"));
         answer(head.uri.path(), head.uri.query().unwrap_or_default(), lang).await
     };
     let mut response = Response::new(Body::from(reply.body));
@@ -208,7 +207,7 @@ impl Site {
                 Err(error) => Reply::text(500, &error.to_string()),
             },
             "/why" => self.why(&requested("url").unwrap_or_default(), lang).await,
-            _ => Reply::text(404, "not found; available paths: /, /metrics and /why?url="),
+            _ => Reply::text(404, lang.phrase("available-paths")),
         }
     }
 
@@ -240,7 +239,7 @@ impl Site {
         let directory = CrawlDirectory::new(&self.directory);
         let story = run_exclusively(&self.reading, move |is_waited_for| {
             let log = Store::open(&directory)?;
-            let story = UrlHistory::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
+            let story = UrlHistory::read(|| log.batches().take_while(|_| is_waited_for()), &url, lang)?;
             Ok::<_, StoreError>(story.map(|story| (story.to_string(), story.queued_at())))
         });
         let Some(story) = story.await else {
@@ -257,7 +256,7 @@ impl Site {
                 page(200, Ok(&story))
             }
             Ok(Ok(None)) => page(404, Err(&text("why-unknown"))),
-            Ok(Err(error)) => page(500, Err(&error.to_string())),
+            Ok(Err(error)) => page(500, Err(&format!("{} {error}", text("cannot-read-the-log")))),
             Err(_) => page(500, Err(&text("cannot-read-the-log"))),
         }
     }

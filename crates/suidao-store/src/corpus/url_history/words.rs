@@ -1,5 +1,6 @@
 //! Queue entries in words.
 
+use suidao_page::messages::Lang;
 use suidao_page::model::{QueueEntry, TunnelBudget};
 
 pub(super) fn describe_k(entry: QueueEntry) -> String {
@@ -9,21 +10,18 @@ pub(super) fn describe_k(entry: QueueEntry) -> String {
     }
 }
 
-pub(super) fn describe_entry(entry: QueueEntry, detailed: bool) -> String {
-    let queue = if detailed { format!("queue {}, {}, ", entry.queue.0, describe_k(entry)) } else { String::new() };
-    let pages = if entry.path.hops == 1 { "page" } else { "pages" };
-    format!(
-        "priority {:.3}, {queue}{} off-topic {pages} since the last on-topic one, depth {}",
-        entry.priority.get(),
-        entry.path.hops,
-        entry.path.depth,
-    )
+pub(super) fn describe_entry(entry: QueueEntry, detailed: bool, lang: Lang) -> String {
+    let queue = if detailed { lang.text("why-in-queue", &[&entry.queue.0, &describe_k(entry)]) } else { String::new() };
+    let priority = format!("{:.3}", entry.priority.get());
+    lang.text("why-entry", &[&priority, &queue, &entry.path.hops, &entry.path.depth])
 }
 
 /// How a URL was queued: as a seed or by a link.
-pub(super) fn how_queued(entry: QueueEntry, is_seed: bool, detailed: bool) -> String {
-    if is_seed && !detailed {
-        return format!("queued as a seed (priority {:.3})", entry.priority.get());
+pub(super) fn how_queued(entry: QueueEntry, is_seed: bool, detailed: bool, lang: Lang) -> String {
+    let described = describe_entry(entry, detailed, lang);
+    match (is_seed, detailed) {
+        (true, false) => lang.text("why-queued-seed", &[&format!("{:.3}", entry.priority.get())]),
+        (true, true) => lang.text("why-queued-seed-with", &[&described]),
+        (false, _) => lang.text("why-queued", &[&described]),
     }
-    format!("queued {}with {}", if is_seed { "as a seed " } else { "" }, describe_entry(entry, detailed))
 }
