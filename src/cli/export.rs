@@ -279,7 +279,12 @@ fn file(
         // The other formats are for servers.
         _ => jsonl::write(export, output, &chosen(export, fields, DocumentFields::without_links))?,
     };
-    Ok(ExportResult { summary: wrote(done.pages, output), rejected: Vec::new() })
+    let mut summary = wrote(done.pages, output);
+    if done.announced > 0 {
+        let threads = count(done.announced as usize, "thread", "threads");
+        summary += &format!("\nLeft out posts that staff shows above several threads: in {threads}");
+    }
+    Ok(ExportResult { summary, rejected: Vec::new() })
 }
 
 /// How many pages were written, and where.

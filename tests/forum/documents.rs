@@ -124,6 +124,82 @@ fn a_staff_post_above_all_threads_is_not_their_first() {
 }
 
 #[test]
+fn equal_posts_of_several_threads_are_kept() {
+    let question = |time: &str| Post {
+        author: "zoe".to_owned(),
+        time: time.to_owned(),
+        html: "Hello, my oven does not heat up at all, what can I do about it?".to_owned(),
+    };
+    // Posts numbered in the forum, and in each thread.
+    for post in
+        [crate::plain::article as fn(usize, &Post) -> String, |at, post| crate::plain::article(at % 1000 + 1, post)]
+    {
+        for times in [["2020-04-13 10:17", "2020-04-13 10:17"], ["2020-04-13 10:17", "2020-05-13 11:59"]] {
+            for dates_only in [false, true] {
+                let mut forum = PlainForum { post, ..PlainForum::default() };
+                for (thread, time) in [3, 7].into_iter().zip(times) {
+                    forum.threads[thread].insert(0, question(time));
+                }
+                // A moderator's posts.
+                for thread in [0, 4, 6, 7] {
+                    forum.threads[thread][1] = Post {
+                        author: "staff".to_owned(),
+                        time: "2021-01-01 10:10".to_owned(),
+                        html: "I moved this thread to the right board. Please read the rules.".to_owned(),
+                    };
+                }
+                if dates_only {
+                    forum.threads.iter_mut().flatten().for_each(|post| post.time.truncate("2020-04-13".len()));
+                }
+                let reading = forum.read();
+                assert_eq!((reading.code, reading.count()), (0, 115), "{times:?}: {}", reading.output);
+                for title in ["How do I bake bread number 4", "How do I bake bread number 8"] {
+                    assert_eq!(reading.thread(title)["author"], "zoe", "{times:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rank_next_to_a_time_is_no_label_of_it() {
+    const RANKS: [&str; 7] = [
+        "<span>Registered User</span>",
+        "Registered",
+        "<b>Joined</b>",
+        "积分 12",
+        "高级编辑",
+        "注册会员",
+        "London location",
+    ];
+    let beside = |number: usize, Post { author, time, html }: &Post| {
+        let rank = RANKS[number / 1000 % RANKS.len()];
+        format!(
+            "<div class=post id=p{number}><div><a href=/user/{author}>{author}</a> {rank} <span>{time}</span></div>\
+             <div class=body>{html}</div></div>"
+        )
+    };
+    let above = |number: usize, Post { author, time, html }: &Post| {
+        let rank = RANKS[number / 1000 % RANKS.len()];
+        format!(
+            "<div class=post id=p{number}><div><a href=/user/{author}>{author}</a><p>{rank}</p>\
+             <p>Registered: 2001-02-03 11:11</p></div><div>{time}</div><div class=body>{html}</div></div>"
+        )
+    };
+    for post in [beside as fn(usize, &Post) -> String, above] {
+        let forum = PlainForum { post, ..PlainForum::default() };
+        let reading = forum.read();
+        assert_eq!((reading.code, reading.count()), (0, 113), "{}", reading.output);
+        for (number, posts) in (1..).zip(&forum.threads) {
+            let thread = reading.thread(&format!("How do I bake bread number {number}?"));
+            let found = thread["posts"].as_array().unwrap().iter().map(|post| post["posted"].as_str());
+            let wanted = posts.iter().map(|post| format!("{}:00Z", post.time.replace(' ', "T")));
+            assert!(found.eq(wanted.collect::<Vec<_>>().iter().map(|time| Some(time.as_str()))), "{thread}");
+        }
+    }
+}
+
+#[test]
 fn a_post_pinned_above_the_pages_of_one_thread_keeps_its_place() {
     // A moderator's reply, the 15th post, is shown at the top of each page too.
     let mut forum = PlainForum::default();

@@ -3,6 +3,7 @@
 //! The log has everything but the text ([`Catalogue`]), so pages are selected without parsing ([`Filter`]). Then the
 //! selected ones are read from the archive, a portion at a time, on all cores ([`stream()`]).
 
+mod announcements;
 mod boilerplate;
 mod catalogue;
 mod condition;

@@ -4,6 +4,7 @@
 //! Memory: a portion of documents with their compressed answers, and the URLs of all ([`UrlNames`]).
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
@@ -14,7 +15,7 @@ use super::document::{CorpusDocument, ForumPost, OutLink, Parts, QueueScores, Wa
 use super::filter::Selection;
 use super::first_posts::day;
 use super::names::UrlNames;
-use super::thread::{ThreadPage, forum_post, merge};
+use super::thread::{MergedPosts, ThreadPage, forum_post, merge};
 use super::thread_boilerplate::ThreadBoilerplate;
 use super::visits::{PageRole, StoredVisit};
 use crate::store::archive::{ArchiveReader, Location, unpack_records};
@@ -66,6 +67,7 @@ pub struct SelectedDocument<'a> {
     catalogue: &'a Catalogue,
     names: &'a UrlNames,
     repeats: &'a Boilerplate,
+    announced: &'a AtomicU64,
 }
 
 impl SelectedDocument<'_> {
@@ -219,7 +221,8 @@ impl SelectedDocument<'_> {
             visit: response.visit,
             posts: page.posts,
         });
-        let posts = merge(pages.collect(), forum.map(ThreadBoilerplate::announcements));
+        let MergedPosts { posts, announced } = merge(pages.collect(), forum.map(ThreadBoilerplate::announcements));
+        self.announced.fetch_add(u64::from(announced), Ordering::Relaxed);
         let opened = posts.first().and_then(|first| day(first.posted?, offset));
         Ok(ThreadPosts { posts: posts.into_iter().map(forum_post).collect(), opened })
     }
@@ -246,6 +249,8 @@ pub struct Streamed {
     pub pages: u64,
     /// Bytes of its records in the archive.
     pub archived: u64,
+    /// Threads whose posts are without an announcement that staff shows above them.
+    pub announced: u64,
 }
 
 /// Passes the selected pages on in order of fetching: `render` turns each into output, on all cores; `write` receives
@@ -261,6 +266,7 @@ pub fn stream<T: Send>(
     let repeats = Boilerplate::learn(store, catalogue, selection)?;
     let mut archive = ArchiveReader::new(store.directory(), MAX_BODY);
     let mut streamed = Streamed::default();
+    let announced = AtomicU64::new(0);
     let mut portion: Vec<Waiting> = Vec::with_capacity(PORTION);
     let mut ready: Vec<T> = Vec::new();
     let mut next = 0;
@@ -275,6 +281,7 @@ pub fn stream<T: Send>(
                 catalogue,
                 names: &names,
                 repeats: &repeats,
+                announced: &announced,
             })
         };
         let before = std::mem::take(ready);
@@ -323,6 +330,7 @@ pub fn stream<T: Send>(
     }
     turn(&mut portion, &mut ready)?;
     turn(&mut portion, &mut ready)?;
+    streamed.announced = announced.into_inner();
     Ok(streamed)
 }
 

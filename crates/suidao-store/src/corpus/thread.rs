@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 
+use super::announcements::Announcements;
 use super::document::ForumPost;
-use super::thread_boilerplate::{Announcements, TOP, post_digest};
 use suidao_forum::forum::signatures;
 use suidao_page::model::{ApproxTime, PostRecord};
 
@@ -22,19 +22,24 @@ struct PlacedPost {
     tops: u16,
 }
 
+/// The posts of a thread, in order.
+pub(super) struct MergedPosts {
+    pub posts: Vec<PostRecord>,
+    /// An announcement above them was left out.
+    pub announced: bool,
+}
+
 /// Merges the pages of a thread. Posts of different visits are one post if they have the same fragment; else if they
 /// have the same number and nothing contradicts it; else if author, time and text are equal. The latest version counts.
 ///
 /// `announcements`: posts that other threads show too.
-pub(super) fn merge(mut pages: Vec<ThreadPage>, announcements: Option<&Announcements>) -> Vec<PostRecord> {
+pub(super) fn merge(mut pages: Vec<ThreadPage>, announcements: Option<&Announcements>) -> MergedPosts {
     pages.sort_by_key(|page| page.visit);
+    let mut announced = false;
     for page in &mut pages {
-        let is_announcement = |post: &PostRecord| announcements.is_some_and(|all| all.contains(&post_digest(post)));
-        // In its own thread, it may be the first post below the announcement.
-        if page.posts.len() > 1
-            && let Some(at) = page.posts.iter().take(TOP).position(is_announcement)
-        {
+        if let Some(at) = announcements.and_then(|known| known.position(&page.posts)) {
             page.posts.remove(at);
+            announced = true;
         }
     }
     let mut placed: Vec<PlacedPost> = Vec::new();
@@ -91,7 +96,7 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>, announcements: Option<&Announcem
     }
     let mut posts: Vec<PostRecord> = placed.into_iter().map(|placed| placed.post).collect();
     signatures::cut(&mut posts);
-    posts
+    MergedPosts { posts, announced }
 }
 
 /// Moves a post that staff pins to the top of each page, which is not the first: it is below too, is later than the
@@ -165,7 +170,7 @@ mod tests {
 
     fn texts(pages: Vec<(u16, u64, Vec<PostRecord>)>) -> String {
         let pages = pages.into_iter().map(|(page, visit, posts)| ThreadPage { page, visit, posts }).collect();
-        merge(pages, None).into_iter().map(|post| post.text).collect::<Vec<_>>().join(" ")
+        merge(pages, None).posts.into_iter().map(|post| post.text).collect::<Vec<_>>().join(" ")
     }
 
     #[test]

@@ -2,25 +2,17 @@
 //! month.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use xxhash_rust::xxh3::xxh3_64;
 
+use super::announcements::Announcements;
 use suidao_forum::forum::analysis::PagePosts;
 use suidao_forum::forum::date_order::DateEvidence;
-use suidao_page::model::PostRecord;
 
 /// Separators between the title of a page and the name of its site.
 pub(super) const SEPARATORS: [&str; 11] = [" | ", " - ", " – ", " — ", " · ", " • ", " » ", " « ", " :: ", "｜", "_"];
-/// Posts at the top of a page among which an announcement may be.
-pub(super) const TOP: usize = 3;
-/// Characters of the shortest announcement: people repeat shorter texts.
-const TEXT: usize = 16;
 /// Parts of a title that may be removed at either end.
 const PARTS: usize = 4;
 /// Titles of which a part must be common to all but a few.
 const TITLES: usize = 4;
-
-/// Posts that do not belong to the threads that show them, by [`post_digest`].
-pub(super) type Announcements = FxHashSet<u64>;
 
 #[derive(Debug, Default)]
 pub(super) struct ThreadBoilerplate {
@@ -49,7 +41,7 @@ impl ThreadBoilerplate {
             }
         }
         let dates = pages.iter().fold(DateEvidence::default(), |dates, page| dates.and(page.dates));
-        Self { ends, starts, boards, announcements: announcements(pages), dates }
+        Self { ends, starts, boards, announcements: Announcements::of(pages), dates }
     }
 
     pub fn announcements(&self) -> &Announcements {
@@ -79,31 +71,6 @@ impl ThreadBoilerplate {
         }
         if rest.trim().is_empty() { title } else { rest.trim() }
     }
-}
-
-/// Digest of a post's author and text.
-pub(super) fn post_digest(post: &PostRecord) -> u64 {
-    xxh3_64(format!("{}\0{}", post.author.as_deref().unwrap_or_default(), post.text).as_bytes())
-}
-
-/// Posts at the top of several threads, with the same author, text, and time or fragment.
-fn announcements(pages: &[PagePosts]) -> Announcements {
-    let mut seen: FxHashMap<u64, Vec<(usize, &PostRecord)>> = FxHashMap::default();
-    for (at, page) in pages.iter().enumerate() {
-        for post in page.posts.iter().take(TOP).filter(|post| post.text.chars().count() >= TEXT) {
-            seen.entry(post_digest(post)).or_default().push((at, post));
-        }
-    }
-    let is_one = |one: &PostRecord, other: &PostRecord| {
-        let times = one.posted.zip(other.posted);
-        one.fragment.is_some() && one.fragment == other.fragment
-            || times.is_some_and(|(one, other)| one.agrees(other, 60))
-    };
-    let is_shared = |seen: &[(usize, &PostRecord)]| {
-        let (first, post) = seen[0];
-        seen.iter().any(|(at, other)| *at != first && is_one(post, other))
-    };
-    seen.into_iter().filter(|(_, seen)| is_shared(seen)).map(|(digest, _)| digest).collect()
 }
 
 /// The part that nearly all titles have at one end, if they differ otherwise.
@@ -158,7 +125,6 @@ fn linked_part<'a>(title: &'a str, linked: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use suidao_page::model::ApproxTime;
 
     fn of(titles: &[&str], boards: &[&str]) -> ThreadBoilerplate {
         let titles: Vec<String> = titles.iter().map(|title| (*title).to_owned()).collect();
@@ -197,24 +163,5 @@ mod tests {
         assert_eq!(plain.title("Bread Forum • View topic - Bread", "Bread"), "Bread");
         assert_eq!(plain.title("问答 - 一问一答", "问"), "问答 - 一问一答");
         assert_eq!(of(&["长桥"; 8], &[]).title("长桥", ""), "长桥");
-    }
-
-    #[test]
-    fn a_post_in_several_threads_is_an_announcement() {
-        let post = |author: &str, text: &str, at: i64| PostRecord {
-            author: Some(author.to_owned()),
-            text: text.to_owned(),
-            posted: Some(ApproxTime { at, within: 60 }),
-            ..PostRecord::default()
-        };
-        let page =
-            |posts: Vec<PostRecord>| PagePosts { posts, offset: 0, month_first: true, dates: DateEvidence::default() };
-        let staff = || post("staff", "Advertising is not permitted here.", 5);
-        let pages = [
-            page(vec![staff(), post("ann", "A text that is long enough.", 100)]),
-            page(vec![staff(), post("bob", "+1", 200), post("spam", "Buy our bread, it is the best.", 300)]),
-            page(vec![post("ann", "+1", 200), post("spam", "Buy our bread, it is the best.", 9_000)]),
-        ];
-        assert_eq!(announcements(&pages), [post_digest(&staff())].into_iter().collect());
     }
 }
