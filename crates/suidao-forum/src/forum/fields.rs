@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use suidao_page::model::{ApproxTime, CrawlUrl, TimeContext};
 
+use super::time_labels::introduces_other_time;
 use super::times;
 use super::tree::{NodeId, Paragraph, Tree, words_of};
 
@@ -77,7 +78,7 @@ const NAMES: [(FieldLabel, &str); 9] = [
     (FieldLabel::VIEWS, "view|hit|read|visit|click|pv"),
     (FieldLabel::POSTS, "posts|postcount"),
     (FieldLabel::AUTHOR, "author|user|poster|starter|member|username|nick|owner|profile|uid|by"),
-    (FieldLabel::MEMBER, "join|regdate|registered|birthday"),
+    (FieldLabel::MEMBER, "join|regdate|birthday"),
     (FieldLabel::EDITED, "edit|modified|lastmod|pstatus"),
     (FieldLabel::OTHER, "vote|like|score|rank|credit|rating|favo"),
 ];
@@ -261,6 +262,8 @@ pub(super) struct Time {
     pub(super) node: NodeId,
     pub(super) moment: ApproxTime,
     pub(super) label: FieldLabel,
+    /// It is not the post's: a label introduces it as a time of the member or of an edit.
+    pub(super) is_other: bool,
     pub(super) place: u64,
     /// Whether its line is little more than the time: a time in a sentence is part of a story.
     pub(super) plain: bool,
@@ -287,10 +290,12 @@ pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId)
         if let Some(moment) = exact
             && tree.subtree(node).len() <= 12
         {
+            let label = label_by_names(tree, node, part.row());
             found.push(Time {
                 node,
                 moment,
-                label: label_by_names(tree, node, part.row()),
+                label,
+                is_other: names_other(label),
                 place: part.place(node),
                 plain: true,
             });
@@ -301,28 +306,29 @@ pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId)
     let exact = found.len();
     let skipped = |node: NodeId| skip(node) || covered.binary_search(&node).is_ok();
     // "Joined:" may be on a line of its own above its time.
-    let mut label = FieldLabel::default();
+    let mut line_above = String::new();
     for paragraph in part.paragraphs(&skipped).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
         let mut before = 0;
         for stated in times_in(paragraph, clock) {
             let node = paragraph.node(stated.text.start);
-            let mut own = label_of(&paragraph.text[before..stated.text.start]);
-            if stated.text.start == 0 {
-                own = own.and(label);
-            }
+            let start = stated.text.start;
+            let stated_label = if start == 0 { line_above.as_str() } else { &paragraph.text[before..start] };
             before = stated.text.end;
             let names = label_by_names(tree, tree.parent(node), part.row());
             let plain = stated.text.len() * 5 >= paragraph.text.len();
-            found.push(Time { node, moment: stated.moment, label: own.and(names), place: part.place(node), plain });
+            let is_other = names_other(names) || introduces_other_time(stated_label, stated.moment.within);
+            let (label, place) = (label_of(stated_label).and(names), part.place(node));
+            found.push(Time { node, moment: stated.moment, label, is_other, place, plain });
         }
         let is_label = before == 0 && paragraph.text.len() <= 36;
-        label = if is_label { label_of(&paragraph.text) } else { FieldLabel::default() };
+        line_above = if is_label { paragraph.text.clone() } else { String::new() };
     }
     if exact > 0 {
         // Text before an exact time labels it too.
         for time in &mut found[..exact] {
             let line = tree.own_text(time.node.saturating_sub(1));
             time.label = time.label.and(label_of(line));
+            time.is_other |= introduces_other_time(line, time.moment.within);
         }
     }
     found.sort_by_key(|time| time.node);
@@ -331,6 +337,11 @@ pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId)
         time.place = nth(&mut positions, time.place);
     }
     found
+}
+
+/// Whether the names of an element label its time as one of the member or of an edit.
+fn names_other(names: FieldLabel) -> bool {
+    names.has(FieldLabel::MEMBER.and(FieldLabel::EDITED))
 }
 
 /// The times of a paragraph. Each element is searched separately, since a page may separate two by nothing else.

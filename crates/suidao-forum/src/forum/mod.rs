@@ -37,6 +37,7 @@ pub mod site;
 mod skins;
 mod sticky;
 pub mod tally;
+mod time_labels;
 mod times;
 mod titles;
 mod tree;

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::authors::authors;
 use super::bodies::bodies;
 use super::declared::{complete_posts, items};
-use super::fields::{FieldLabel, PostSurroundings, RecordPart, entry, label_of, times};
+use super::fields::{FieldLabel, PostSurroundings, RecordPart, Time, entry, label_of, times};
 use super::mail::{self, MailHeader};
 use super::post_numbers::{post_number, post_numbers};
 use super::region::{self, PageStats, PostRole, digest, role};
@@ -34,7 +34,7 @@ fn read(tree: &Tree, clock: TimeContext, stats: PageStats) -> Vec<PostRecord> {
     let (heads, lines) = lines(tree, &parts, &bodies, clock);
     let outside: Vec<PostSurroundings> =
         parts.iter().zip(&bodies).map(|(part, body)| PostSurroundings { part, body }).collect();
-    let (authors, times) = (authors(&outside, clock), post_times(&outside, clock));
+    let (authors, times) = (authors(&outside, clock), post_times(&outside, clock, stats.thread));
     let (numbers, fragments) = (post_numbers(&outside), fragments(&parts));
     let mut found = Vec::with_capacity(parts.len());
     for (at, (lines, head)) in lines.into_iter().zip(heads).enumerate() {
@@ -152,36 +152,48 @@ fn is_metadata_line(line: &str, clock: TimeContext) -> bool {
         || label_of(line).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
 }
 
-fn post_times(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<ApproxTime>> {
-    let member = FieldLabel::MEMBER.and(FieldLabel::EDITED).and(FieldLabel::LAST);
-    let all: Vec<_> = posts
+/// The time of each post. `is_thread`: the page is known to be a thread's; on others, the times of last replies belong to
+/// a list.
+fn post_times(posts: &[PostSurroundings], clock: TimeContext, is_thread: bool) -> Vec<Option<ApproxTime>> {
+    // A word near the time, such as a member's rank: the time counts if there is no other.
+    let is_labelled = |time: &Time, label| time.label.has(label) && !time.label.has(FieldLabel::CREATED);
+    let doubtful = FieldLabel::MEMBER.and(FieldLabel::EDITED).and(FieldLabel::LAST);
+    let all: Vec<Vec<Time>> = posts
         .iter()
         .map(|post| {
             let mut own = times(post.part, clock, &post.skips());
+            own.retain(|time| !time.is_other && (is_thread || !is_labelled(time, FieldLabel::LAST)));
             // Lines longer than the time count only if there are no others.
             if own.iter().any(|time| time.plain) {
                 own.retain(|time| time.plain);
             }
-            own.retain(|time| {
-                !time.label.has(member) || time.label.has(FieldLabel::CREATED) && !time.label.has(FieldLabel::EDITED)
-            });
             own
         })
         .collect();
-    // Per position: number of posts with a time there, its rank within a post, its precision in seconds.
-    let mut positions: Vec<(u64, (usize, usize, u32))> = Vec::new();
+    #[derive(Default)]
+    struct Seen {
+        posts: usize,
+        doubtful: usize,
+        /// Rank within a post, and precision in seconds.
+        order: usize,
+        within: u32,
+    }
+    let mut positions: Vec<(u64, Seen)> = Vec::new();
     for own in &all {
         for (order, time) in own.iter().enumerate() {
-            if let Some((count, first, within)) = entry(&mut positions, time.place) {
-                *first = if *count == 0 { order } else { *first };
-                *count += 1;
-                *within = (*within).max(time.moment.within.min(86_400));
+            if let Some(seen) = entry(&mut positions, time.place) {
+                seen.order = if seen.posts == 0 { order } else { seen.order };
+                seen.posts += 1;
+                seen.doubtful += usize::from(is_labelled(time, doubtful));
+                seen.within = seen.within.max(time.moment.within.min(86_400));
             }
         }
     }
-    let most = positions.iter().map(|(_, (count, ..))| *count).max().unwrap_or(0);
-    positions.sort_by_key(|(_, (count, order, within))| (*count * 10 < most * 7, *within >= 86_400, *order));
-    let pick = |own: &Vec<super::fields::Time>| {
+    let most = positions.iter().map(|(_, seen)| seen.posts).max().unwrap_or(0);
+    positions.sort_by_key(|(_, seen)| {
+        (seen.posts * 10 < most * 7, seen.doubtful * 2 > seen.posts, seen.within >= 86_400, seen.order)
+    });
+    let pick = |own: &Vec<Time>| {
         positions.iter().find_map(|(place, _)| own.iter().find(|time| time.place == *place)).map(|time| time.moment)
     };
     all.iter().map(pick).collect()

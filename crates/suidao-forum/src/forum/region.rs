@@ -63,8 +63,7 @@ impl PageStats {
             plain.push(plain[node] + if node < link_end { 0 } else { own });
         }
         let page = RecordPart { tree, roots: &[0] };
-        let member = FieldLabel::MEMBER.and(FieldLabel::EDITED);
-        let times = times(&page, clock, &|_| false).into_iter().filter(|time| time.plain && !time.label.has(member));
+        let times = times(&page, clock, &|_| false).into_iter().filter(|time| time.plain && !time.is_other);
         Self { visible, plain, times: times.map(|time| time.node).collect(), people, thread: false }
     }
 
@@ -303,10 +302,9 @@ fn marks(tree: &Tree, stats: &PageStats, clock: TimeContext) -> Vec<(bool, Vec<N
         });
         kinds[at].1.push(node);
     };
-    let member = FieldLabel::MEMBER.and(FieldLabel::EDITED);
     let mut last = "";
     for time in times(&RecordPart { tree, roots: &[0] }, clock, &|_| false) {
-        if time.plain && !time.label.has(member) {
+        if time.plain && !time.is_other {
             add((0, tree.path(time.node)), time.node);
         }
     }
