@@ -98,6 +98,22 @@ fn what_repeats_below_posts_of_one_author_is_a_signature() {
 }
 
 #[test]
+fn what_repeats_below_posts_of_several_threads_is_a_signature() {
+    // No author has two posts in a thread.
+    let mut forum = PlainForum { threads: [3, 4, 2, 5, 2, 6, 3, 4, 5].map(posts).into(), ..PlainForum::default() };
+    for post in forum.threads.iter_mut().flatten() {
+        post.html += &format!("<br>--<br>{} of Kent, king of breads", post.author);
+    }
+    let once = &mut forum.threads[0][0];
+    once.html = once.html.replace(" of Kent, king of breads", " of Kent, who says this once");
+    let reading = forum.read();
+    assert_eq!(reading.count(), 34, "{}", reading.output);
+    let texts: Vec<&str> = (1..=9).flat_map(|at| reading.posts(&format!("How do I bake bread number {at}"))).collect();
+    let signed: Vec<&&str> = texts.iter().filter(|text| text.contains("of Kent")).collect();
+    assert!(signed.len() == 1 && signed[0].ends_with("once"), "{signed:?}");
+}
+
+#[test]
 fn a_thread_in_which_all_say_the_same_is_not_empty() {
     let reading = forum(|_, post| post.html = "+1".to_owned()).read();
     assert_eq!(reading.posts(THREAD), ["+1"; 25]);

@@ -13,6 +13,7 @@ use super::fields::{FieldLabel, PostSurroundings, RecordPart, Time, entry, label
 use super::mail::{self, MailHeader};
 use super::post_numbers::{post_number, post_numbers};
 use super::region::{self, PageStats, PostRole, digest, role};
+use super::signatures::is_separator;
 use super::tree::{NodeId, Tree};
 use suidao_page::model::{ApproxTime, PostRecord, TimeContext};
 
@@ -124,7 +125,8 @@ fn is_signature(tree: &Tree, node: NodeId) -> bool {
     tree.words(node).any(|word| matches!(word, "sig" | "sign") || word.contains("signature"))
 }
 
-/// Lines that nearly all posts have. What is the whole text of many is what people say.
+/// Lines that nearly all posts have. What is the whole text of many is what people say, and a separator may have a
+/// signature below it.
 fn repeated(posts: &[Vec<TextLine>]) -> FxHashSet<String> {
     #[derive(Default)]
     struct Seen {
@@ -134,7 +136,7 @@ fn repeated(posts: &[Vec<TextLine>]) -> FxHashSet<String> {
     let mut counts: FxHashMap<&str, Seen> = FxHashMap::default();
     for lines in posts {
         let own: FxHashSet<&str> = lines.iter().map(|line| line.text.as_str()).collect();
-        for line in &own {
+        for line in own.iter().filter(|line| !is_separator(line)) {
             let seen = counts.entry(line).or_default();
             seen.posts += 1;
             seen.alone += usize::from(own.len() == 1);

@@ -1,7 +1,9 @@
 //! Signatures below a separator line or a rule, as in mails and in old templates. What follows `--` may also be a part of
-//! the text: it is a signature only if it repeats below another post of the same author.
+//! the text: it is a signature only if it repeats below another post of the same author, in any thread of the forum.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use rustc_hash::FxHashMap;
 
 use suidao_page::model::PostRecord;
 
@@ -11,30 +13,60 @@ const BYTES: usize = 1_000;
 /// Separator lines per post that are tried, from the last.
 const TRIED: usize = 8;
 
-/// Removes the signatures of the posts of a thread.
-pub fn cut(posts: &mut [PostRecord]) {
-    // The texts above each possible signature of an author: the same post may be there twice.
-    let mut above: FxHashMap<(&str, &str), FxHashSet<&str>> = FxHashMap::default();
-    for post in posts.iter() {
-        let Some(author) = post.author.as_deref() else { continue };
-        for Ending { text, signature } in endings(post) {
-            above.entry((author, signature)).or_default().insert(text);
+/// Endings of posts that may be signatures. Memory: 24 bytes for each.
+#[derive(Clone, Debug, Default)]
+pub struct Signatures {
+    /// The text above each ending of an author, or that there are several: the same post may be there twice.
+    above: FxHashMap<u64, TextAbove>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextAbove {
+    One(u64),
+    Several,
+}
+
+impl Signatures {
+    /// Adds the endings of posts.
+    pub fn observe(&mut self, posts: &[PostRecord]) {
+        for (author, post) in posts.iter().filter_map(|post| Some((post.author.as_deref()?, post))) {
+            for Ending { text, signature } in endings(post) {
+                let above = TextAbove::One(digest(text));
+                let known = self.above.entry(digest((author, signature))).or_insert(above);
+                *known = known.and(above);
+            }
         }
     }
-    let repeats = |author: &str, signature: &str| above.get(&(author, signature)).is_some_and(|texts| texts.len() > 1);
-    let lengths: Vec<Option<usize>> = posts
-        .iter()
-        .map(|post| {
-            let author = post.author.as_deref()?;
+
+    /// Removes the signatures of the posts of a thread. `forum`: endings of its other threads.
+    pub fn cut(posts: &mut [PostRecord], forum: Option<&Self>) {
+        let mut own = Self::default();
+        own.observe(posts);
+        let repeats = |author: &str, signature: &str| {
+            let key = digest((author, signature));
+            let known = [Some(&own), forum].into_iter().flatten().filter_map(|all| all.above.get(&key).copied());
+            known.reduce(TextAbove::and) == Some(TextAbove::Several)
+        };
+        for post in posts {
+            let Some(author) = post.author.as_deref() else { continue };
             let found = endings(post).into_iter().filter(|ending| repeats(author, ending.signature));
-            found.map(|ending| ending.text.len()).min()
-        })
-        .collect();
-    for (post, length) in posts.iter_mut().zip(lengths) {
-        if let Some(length) = length {
-            post.text.truncate(length);
+            if let Some(length) = found.map(|ending| ending.text.len()).min() {
+                post.text.truncate(length);
+            }
         }
     }
+}
+
+impl TextAbove {
+    fn and(self, other: Self) -> Self {
+        if self == other { self } else { Self::Several }
+    }
+}
+
+fn digest(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// A text divided at a separator.
@@ -64,7 +96,7 @@ fn endings(post: &PostRecord) -> Vec<Ending<'_>> {
 }
 
 /// `--`, `_____`, `-=-=-`.
-fn is_separator(line: &str) -> bool {
+pub(super) fn is_separator(line: &str) -> bool {
     const SIGNS: &str = "-_=~*—–─━═";
     line.chars().count() >= 2 && line.chars().all(|c| SIGNS.contains(c))
 }
@@ -86,7 +118,7 @@ mod tests {
             ..PostRecord::default()
         };
         let mut posts: Vec<PostRecord> = posts.iter().map(post).collect();
-        super::cut(&mut posts);
+        Signatures::cut(&mut posts, None);
         posts.into_iter().map(|post| post.text).collect()
     }
 
@@ -125,5 +157,24 @@ mod tests {
             let texts: Vec<&str> = posts.iter().map(|(_, text)| *text).collect();
             assert_eq!(cut(posts), texts);
         }
+    }
+
+    #[test]
+    fn other_threads_show_what_repeats() {
+        let post =
+            |text: &str| PostRecord { author: Some("ann".to_owned()), text: text.to_owned(), ..PostRecord::default() };
+        let mut forum = Signatures::default();
+        forum.observe(&[post("One\n--\nAnn")]);
+        let cut = |text: &str, forum: &Signatures| {
+            let mut posts = [post(text)];
+            Signatures::cut(&mut posts, Some(forum));
+            posts[0].text.clone()
+        };
+        assert_eq!(cut("Two\n--\nAnn", &forum), "Two");
+        // The same post, as part of the forum, and another author's.
+        assert_eq!(cut("One\n--\nAnn", &forum), "One\n--\nAnn");
+        assert_eq!(cut("Two\n--\nBob", &forum), "Two\n--\nBob");
+        forum.observe(&[post("Two\n--\nAnn")]);
+        assert_eq!(cut("One\n--\nAnn", &forum), "One");
     }
 }

@@ -22,13 +22,16 @@ use suidao_page::read;
 /// Documents compared per host, spread over all it has; none if it has fewer than `MIN_DOCUMENTS`.
 const SAMPLE: usize = 16;
 const MIN_DOCUMENTS: usize = 5;
+/// Threads per forum whose posts are searched for signatures, spread over all.
+const THREADS: usize = 2_048;
 /// Lines at the beginning and the end of a text that may belong to the template.
 const FIRST: usize = 3;
 const LAST: usize = 6;
 /// Larger pages are not compared.
 const MAX_COMPARED: usize = 4 << 20;
 
-/// Boilerplate by host. Memory: 8 bytes per line, and the end of titles, for each host of the chosen pages.
+/// Boilerplate by host. Memory: 8 bytes per line, and the end of titles, for each host of the chosen pages; 24 bytes per
+/// possible signature of a forum.
 #[derive(Debug, Default)]
 pub struct Boilerplate {
     hosts: FxHashMap<u32, HostBoilerplate>,
@@ -69,8 +72,12 @@ impl Boilerplate {
             }
         }
         documents.retain(|_, numbers| numbers.len() >= MIN_DOCUMENTS);
-        let of_forums = spread(&threads);
-        let sampled: FxHashSet<usize> = spread(&documents).union(&of_forums).copied().collect();
+        let (compared, of_forums) = (spread(&threads, SAMPLE), spread(&threads, THREADS));
+        let of_hosts = spread(&documents, SAMPLE);
+        let sampled = |number: usize| match compared.contains(&number) {
+            compared if compared || of_forums.contains(&number) => Some(Sampled::Thread { compared }),
+            _ => of_hosts.contains(&number).then_some(Sampled::Document),
+        };
         let mut archive = ArchiveReader::new(store.directory(), MAX_COMPARED);
         let mut samples: FxHashMap<u32, Vec<Sample>> = FxHashMap::default();
         let mut forums = Forums::new(catalogue);
@@ -87,11 +94,10 @@ impl Boilerplate {
                 if entry.role == PageRole::Thread {
                     forums.add_title(entry.host, &page.title);
                 }
-                let (true, Some(location)) = (sampled.contains(&(next - 1)), answered) else { continue };
+                let (Some(sampled), Some(location)) = (sampled(next - 1), answered) else { continue };
                 // The export reports records that do not unpack.
                 if let Ok(fetched) = archive.read_at(location) {
-                    let is_thread = of_forums.contains(&(next - 1));
-                    waiting.push(Waiting { host: entry.host, fetched, is_thread, at: record.batch.at });
+                    waiting.push(Waiting { host: entry.host, fetched, sampled, at: record.batch.at });
                 }
             }
             if waiting.len() >= 128 {
@@ -161,20 +167,29 @@ struct Sample {
 struct Waiting {
     host: u32,
     fetched: Fetched,
-    is_thread: bool,
+    sampled: Sampled,
     at: Millis,
+}
+
+/// What a page is sampled for.
+#[derive(Clone, Copy)]
+enum Sampled {
+    /// The lines at its ends.
+    Document,
+    /// Its signatures; if it is compared, all its posts.
+    Thread { compared: bool },
 }
 
 enum Read {
     Page(Sample),
-    Thread(PagePosts),
+    Thread { page: PagePosts, compared: bool },
 }
 
 fn take(waiting: &mut Vec<Waiting>, samples: &mut FxHashMap<u32, Vec<Sample>>, forums: &mut Forums) {
-    let read = |Waiting { host, fetched, is_thread, at }: &Waiting| {
-        if *is_thread {
+    let read = |Waiting { host, fetched, sampled, at }: &Waiting| {
+        if let Sampled::Thread { compared } = *sampled {
             let known = KnownTimes { offset: forums.offset(*host), month_first: None };
-            return (*host, Read::Thread(posts_of(fetched, known, *at)));
+            return (*host, Read::Thread { page: posts_of(fetched, known, *at), compared });
         }
         let parsed = read::parse(fetched);
         let lines: Vec<&str> = parsed.text.lines().collect();
@@ -186,15 +201,15 @@ fn take(waiting: &mut Vec<Waiting>, samples: &mut FxHashMap<u32, Vec<Sample>>, f
     for (host, read) in read {
         match read {
             Read::Page(sample) => samples.entry(host).or_default().push(sample),
-            Read::Thread(page) => forums.add_page(host, page),
+            Read::Thread { page, compared } => forums.add_page(host, page, compared),
         }
     }
 }
 
-/// Some pages of each host, spread over all it has.
-fn spread(hosts: &FxHashMap<u32, Vec<usize>>) -> FxHashSet<usize> {
+/// At most `count` pages of each host, spread over all it has.
+fn spread(hosts: &FxHashMap<u32, Vec<usize>>, count: usize) -> FxHashSet<usize> {
     let some = |numbers: &Vec<usize>| {
-        let count = SAMPLE.min(numbers.len());
+        let count = count.min(numbers.len());
         (0..count).map(|at| numbers[at * numbers.len() / count]).collect::<Vec<_>>()
     };
     hosts.values().flat_map(some).collect()

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::catalogue::Catalogue;
 use super::thread_boilerplate::ThreadBoilerplate;
 use suidao_forum::forum::analysis::PagePosts;
+use suidao_forum::forum::signatures::Signatures;
 use suidao_page::model::{CrawlUrl, Event, ForumMap};
 
 /// Titles compared per forum.
@@ -16,13 +17,14 @@ pub(super) struct Forums<'a> {
     titles: FxHashMap<u32, Vec<String>>,
     boards: FxHashMap<u32, FxHashSet<String>>,
     pages: FxHashMap<u32, Vec<PagePosts>>,
+    signatures: FxHashMap<u32, Signatures>,
 }
 
 impl<'a> Forums<'a> {
     pub fn new(catalogue: &'a Catalogue) -> Self {
         let hosts = (0..).zip(&catalogue.hosts).map(|(number, host)| (host.as_str(), number)).collect();
-        let (titles, boards, pages) = Default::default();
-        Self { catalogue, hosts, titles, boards, pages }
+        let (titles, boards, pages, signatures) = Default::default();
+        Self { catalogue, hosts, titles, boards, pages, signatures }
     }
 
     /// Folds an event: the names of boards.
@@ -53,15 +55,21 @@ impl<'a> Forums<'a> {
         }
     }
 
-    pub fn add_page(&mut self, host: u32, page: PagePosts) {
-        self.pages.entry(host).or_default().push(page);
+    /// Adds a page of a thread. `compared`: whether its posts are compared with those of other threads.
+    pub fn add_page(&mut self, host: u32, page: PagePosts, compared: bool) {
+        self.signatures.entry(host).or_default().observe(&page.posts);
+        if compared {
+            self.pages.entry(host).or_default().push(page);
+        }
     }
 
     pub fn finish(self) -> FxHashMap<u32, ThreadBoilerplate> {
-        let Self { titles, mut boards, pages, .. } = self;
+        let Self { titles, mut boards, pages, mut signatures, .. } = self;
         let of = |(host, titles): (u32, Vec<String>)| {
             let pages = pages.get(&host).map(Vec::as_slice).unwrap_or_default();
-            (host, ThreadBoilerplate::of(&titles, boards.remove(&host).unwrap_or_default(), pages))
+            let (boards, signatures) = (boards.remove(&host), signatures.remove(&host));
+            let (boards, signatures) = (boards.unwrap_or_default(), signatures.unwrap_or_default());
+            (host, ThreadBoilerplate::of(&titles, boards, pages, signatures))
         };
         titles.into_iter().map(of).collect()
     }

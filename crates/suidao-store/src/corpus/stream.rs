@@ -221,7 +221,7 @@ impl SelectedDocument<'_> {
             visit: response.visit,
             posts: page.posts,
         });
-        let MergedPosts { posts, announced } = merge(pages.collect(), forum.map(ThreadBoilerplate::announcements));
+        let MergedPosts { posts, announced } = merge(pages.collect(), forum);
         self.announced.fetch_add(u64::from(announced), Ordering::Relaxed);
         let opened = posts.first().and_then(|first| day(first.posted?, offset));
         Ok(ThreadPosts { posts: posts.into_iter().map(forum_post).collect(), opened })

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 
-use super::announcements::Announcements;
 use super::document::ForumPost;
-use suidao_forum::forum::signatures;
+use super::thread_boilerplate::ThreadBoilerplate;
+use suidao_forum::forum::signatures::Signatures;
 use suidao_page::model::{ApproxTime, PostRecord};
 
 pub(super) struct ThreadPage {
@@ -32,12 +32,12 @@ pub(super) struct MergedPosts {
 /// Merges the pages of a thread. Posts of different visits are one post if they have the same fragment; else if they
 /// have the same number and nothing contradicts it; else if author, time and text are equal. The latest version counts.
 ///
-/// `announcements`: posts that other threads show too.
-pub(super) fn merge(mut pages: Vec<ThreadPage>, announcements: Option<&Announcements>) -> MergedPosts {
+/// `forum`: what its threads have in common.
+pub(super) fn merge(mut pages: Vec<ThreadPage>, forum: Option<&ThreadBoilerplate>) -> MergedPosts {
     pages.sort_by_key(|page| page.visit);
     let mut announced = false;
     for page in &mut pages {
-        if let Some(at) = announcements.and_then(|known| known.position(&page.posts)) {
+        if let Some(at) = forum.and_then(|forum| forum.announcements().position(&page.posts)) {
             page.posts.remove(at);
             announced = true;
         }
@@ -95,7 +95,7 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>, announcements: Option<&Announcem
         place_pinned(&mut placed);
     }
     let mut posts: Vec<PostRecord> = placed.into_iter().map(|placed| placed.post).collect();
-    signatures::cut(&mut posts);
+    Signatures::cut(&mut posts, forum.map(ThreadBoilerplate::signatures));
     MergedPosts { posts, announced }
 }
 

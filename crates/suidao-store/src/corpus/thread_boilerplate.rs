@@ -1,11 +1,12 @@
-//! What the threads of a forum have in common: ends of their titles, posts that staff shows in all, the order of day and
-//! month.
+//! What the threads of a forum have in common: ends of their titles, posts that staff shows in all, signatures, the order
+//! of day and month.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::announcements::Announcements;
 use suidao_forum::forum::analysis::PagePosts;
 use suidao_forum::forum::date_order::DateEvidence;
+use suidao_forum::forum::signatures::Signatures;
 
 /// Separators between the title of a page and the name of its site.
 pub(super) const SEPARATORS: [&str; 11] = [" | ", " - ", " – ", " — ", " · ", " • ", " » ", " « ", " :: ", "｜", "_"];
@@ -22,11 +23,12 @@ pub(super) struct ThreadBoilerplate {
     /// Names of boards.
     boards: FxHashSet<String>,
     announcements: Announcements,
+    signatures: Signatures,
     dates: DateEvidence,
 }
 
 impl ThreadBoilerplate {
-    pub fn of(titles: &[String], boards: FxHashSet<String>, pages: &[PagePosts]) -> Self {
+    pub fn of(titles: &[String], boards: FxHashSet<String>, pages: &[PagePosts], signatures: Signatures) -> Self {
         let mut rest: Vec<&str> = titles.iter().map(String::as_str).collect();
         let (mut ends, mut starts) = (Vec::new(), Vec::new());
         for _ in 0..PARTS {
@@ -41,11 +43,15 @@ impl ThreadBoilerplate {
             }
         }
         let dates = pages.iter().fold(DateEvidence::default(), |dates, page| dates.and(page.dates));
-        Self { ends, starts, boards, announcements: Announcements::of(pages), dates }
+        Self { ends, starts, boards, announcements: Announcements::of(pages), signatures, dates }
     }
 
     pub fn announcements(&self) -> &Announcements {
         &self.announcements
+    }
+
+    pub fn signatures(&self) -> &Signatures {
+        &self.signatures
     }
 
     pub fn dates(&self) -> DateEvidence {
@@ -128,7 +134,12 @@ mod tests {
 
     fn of(titles: &[&str], boards: &[&str]) -> ThreadBoilerplate {
         let titles: Vec<String> = titles.iter().map(|title| (*title).to_owned()).collect();
-        ThreadBoilerplate::of(&titles, boards.iter().map(|name| (*name).to_owned()).collect(), &[])
+        ThreadBoilerplate::of(
+            &titles,
+            boards.iter().map(|name| (*name).to_owned()).collect(),
+            &[],
+            Signatures::default(),
+        )
     }
 
     #[test]
