@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use suidao_forum::forum::analysis::{ForumAnalysis, ForumProfile};
 use suidao_forum::forum::explore::{Explorer, recognise};
 use suidao_forum::forum::site::ForumSite;
-use suidao_page::model::{CrawlUrl, Event, ForumMap, ForumPageView, ForumStep, LinkState, Millis, UrlId};
+use suidao_page::model::{CrawlUrl, Event, ForumMap, ForumPageView, ForumRole, ForumStep, LinkState, Millis, UrlId};
 
 use super::groups::is_one_site;
 use super::watch::{Watch, Watching};
@@ -131,7 +131,8 @@ impl Forums {
         self.aliases.get(url.authority()).map_or(url.authority(), |host| &**host)
     }
 
-    /// A page of a forum redirects: to the same page on another host of the site, or to another URL on its own.
+    /// A page of a forum redirects: to another host of the site (a thread to any URL there, others to the same page), or
+    /// to another URL on its own.
     pub(super) fn moved(&mut self, (from, url): (UrlId, &CrawlUrl), (to, target): (UrlId, &CrawlUrl)) {
         if self.is_exploring() {
             self.explorer.moved(url, target);
@@ -139,7 +140,13 @@ impl Forums {
         let host: Box<str> = self.host_of(url).into();
         let is_other = target.authority() != url.authority() && self.site(target).is_none();
         let Some((site, _)) = self.sites.get_mut(&host) else { return };
-        if is_other && site.role(from, url).is_some() && is_same_page(url, target) {
+        let is_page_of_site = match site.role(from, url) {
+            // Many forums moved to a host of their own, with new URLs.
+            Some(ForumRole::Thread | ForumRole::Continuation { .. }) => is_one_site(url, target),
+            Some(_) => is_same_page(url, target),
+            None => false,
+        };
+        if is_other && is_page_of_site {
             site.add_host(target.authority());
             self.aliases.insert(target.authority().into(), host);
         }

@@ -60,11 +60,14 @@ impl State {
         if let Some(why) = &step.analysis_failure {
             self.forums.exploration = Exploration::Failed(why.clone());
         }
-        for (id, role) in &step.roles {
-            if *role == ForumRole::Sample {
-                self.forums.explorer.mark_requested(&self.urls.url(*id));
+        // A thread that redirects to another host makes its URLs there those of the forum: its further pages are after it.
+        let is_further = |role: &ForumRole| matches!(role, ForumRole::Continuation { .. });
+        let (further, others): (Vec<_>, Vec<_>) = step.roles.iter().copied().partition(|(_, role)| is_further(role));
+        for (id, role) in others.into_iter().chain(further) {
+            if role == ForumRole::Sample {
+                self.forums.explorer.mark_requested(&self.urls.url(id));
             }
-            self.set_forum_role(*id, *role);
+            self.set_forum_role(id, role);
         }
         let pages = step.read.iter().map(|(id, kind, posts)| (*id, *kind, posts.clone(), Vec::new()));
         let lists = step.lists.iter().map(|list| {
