@@ -69,6 +69,78 @@ fn a_forum_may_redirect_to_another_host_of_its_site() {
 }
 
 #[test]
+fn threads_may_redirect_to_other_urls_on_another_host() {
+    for host in ["http://forum.bbs.test", "http://www.bbs.test"] {
+        let new = move |thread, page| format!("{host}{}", new_thread(thread, page));
+        let old_first = move |thread, page| if page == 1 { old_thread(thread, 1) } else { new(thread, page) };
+        fn of(thread: impl Fn(usize, usize) -> String + 'static) -> Box<dyn Fn(Place) -> String> {
+            Box::new(move |place| match place {
+                Place::Thread(number, page) => thread(number, page),
+                place => urls(old_thread, old_board)(place),
+            })
+        }
+        // Further pages are linked by their new URLs, or by their old ones on the old host.
+        is_whole(host, PlainForum { url: of(new), link: of(old_first), ..PlainForum::default() });
+        let old = |thread, page| format!("{HOST}{}", old_thread(thread, page));
+        is_whole(host, PlainForum { url: of(new), link: of(old), ..PlainForum::default() });
+    }
+}
+
+#[test]
+fn the_last_page_is_not_the_next() {
+    let bar: fn(&[String], usize) -> String = |pages, current| {
+        let last = format!(" <a href='{}'>Last</a>", pages[pages.len() - 1]);
+        format!("Page {current} of {}{}", pages.len(), if current < pages.len() { &last } else { "" })
+    };
+    let suffix = |thread, page| {
+        if page == 1 { format!("/t/7900{thread}.html") } else { format!("/t/7900{thread}-{page}.html") }
+    };
+    for thread in [old_thread as fn(usize, usize) -> String, suffix] {
+        let url = || urls(thread, old_board);
+        is_whole("pages counted", PlainForum { url: url(), link: url(), bar, ..PlainForum::default() });
+    }
+    // Without the number of pages, those between are reported.
+    let bar: fn(&[String], usize) -> String = |pages, _| format!("<a href='{}'>末页</a>", pages[pages.len() - 1]);
+    let reading = PlainForum { bar, ..PlainForum::default() }.read();
+    assert!(reading.output.contains("3 threads have fewer posts than the list"), "{}", reading.output);
+}
+
+#[test]
+fn pages_may_be_linked_by_words_numerals_menus_and_classes() {
+    type Bar = fn(&[String], usize) -> String;
+    fn next(pages: &[String], current: usize, label: &str) -> String {
+        pages.get(current).map_or(String::new(), |url| format!("<a href='{url}'>{label}</a>"))
+    }
+    fn all(pages: &[String], label: impl Fn(usize) -> String) -> String {
+        (0..).zip(pages).map(|(at, url)| format!("<a href='{url}'>{}</a> ", label(at))).collect()
+    }
+    const BARS: [(&str, Bar); 10] = [
+        ("German", |pages, current| next(pages, current, "Nächste")),
+        ("French", |pages, current| next(pages, current, "Page suivante »")),
+        ("Spanish", |pages, current| next(pages, current, "Siguiente")),
+        ("Russian", |pages, current| next(pages, current, "Вперед")),
+        ("newer", |pages, current| next(pages, current, "Newer posts »")),
+        ("more", |pages, current| next(pages, current, "Load more posts")),
+        ("Chinese numerals", |pages, _| all(pages, |at| format!("第{}页", ["一", "二", "三", "四", "五"][at]))),
+        ("wide digits", |pages, _| all(pages, |at| ["１", "２", "３", "４", "５"][at].to_owned())),
+        ("a menu", |pages, _| {
+            let option = |(at, url): (usize, &String)| format!("<option value='{url}'>{}</option>", at + 1);
+            format!("<select>{}</select>", pages.iter().enumerate().map(option).collect::<String>())
+        }),
+        ("a class", |pages, current| next(pages, current, "<svg></svg>").replace("<a", "<a class=pager-next")),
+    ];
+    let suffix = |thread, page| {
+        if page == 1 { format!("/t/7900{thread}.html") } else { format!("/t/7900{thread}-{page}.html") }
+    };
+    for (name, bar) in BARS {
+        for thread in [old_thread as fn(usize, usize) -> String, suffix] {
+            let url = || urls(thread, old_board);
+            is_whole(name, PlainForum { url: url(), link: url(), bar, ..PlainForum::default() });
+        }
+    }
+}
+
+#[test]
 fn further_pages_are_found_in_any_form() {
     type Form = (&'static str, fn(usize, usize) -> String);
     const FORMS: [Form; 7] =

@@ -10,7 +10,7 @@ use suidao_page::read::{self, Parsed};
 use super::board::{BoardThresholds, LinkClass, classes, threads};
 use super::clock::{KnownTimes, PageClock, offset};
 use super::date_order::DateEvidence;
-use super::links::{links, own_url};
+use super::links::{add_options, links, own_url};
 use super::map::IdPattern;
 use super::url_classes::{UrlClassifier, sessions, without};
 use super::{Tree, asks_login, posts, posts_of_thread, records};
@@ -59,8 +59,9 @@ struct Lists {
 
 impl Lists {
     fn of(fetched: &Fetched, parsed: &Parsed, analysis: &ForumAnalysis) -> Self {
-        let links = links(&parsed.document, &fetched.url);
+        let mut links = links(&parsed.document, &fetched.url);
         let tree = Tree::read(fetched);
+        add_options(&mut links, &parsed.document, &tree, &fetched.url);
         let names = sessions(parsed.document.links.iter().map(|link| &link.url));
         let known = KnownTimes { offset: analysis.profile.offset, month_first: None };
         let offset = |clock| offset(parsed, &links, clock);

@@ -4,31 +4,27 @@ use rustc_hash::FxHashMap;
 
 use suidao_page::model::{CrawlUrl, ForumPageLink, PaginationLink};
 use suidao_page::read::{DocumentLink, ParsedDocument};
-use suidao_page::word_list::SectionWords;
 
+use super::page_marks::mark;
+use super::tree::Tree;
 use super::url_classes::{sessions, without};
-use crate::forum::WORDS;
 
 /// Characters of a link's text that are stored.
 const TEXT: usize = 120;
-/// Characters of a text that may be a page number or a word for the next page.
-const MARK: usize = 12;
-
-/// Words for the next page, as a link's whole text without adjacent symbols.
-static NEXT: SectionWords = SectionWords::of(WORDS, "next page");
-/// Words next to the number of a page.
-static PAGE: SectionWords = SectionWords::of(WORDS, "page words");
-/// Symbols for the next page, used if there are no words.
-const ARROWS: [&str; 7] = ["›", "»", ">", "→", ">>", "▶", "≫"];
 
 pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<ForumPageLink> {
     let same_site = |link: &&DocumentLink| link.url.authority() == own.authority();
     let names = sessions(document.links.iter().filter(same_site).map(|link| &link.url));
     let mut positions: FxHashMap<CrawlUrl, usize> = FxHashMap::default();
     let mut links: Vec<ForumPageLink> = Vec::new();
-    for link in document.links.iter().filter(same_site) {
+    for link in document.links.iter().filter(|link| same_site(link) || is_related(&link.url, own)) {
         let url = without(&link.url, &names);
         let (visible, hidden) = texts(document, link.anchor.clone());
+        let mark_found = mark(document, if visible.is_empty() { &hidden } else { &visible }, link.block);
+        // After a redirect to another host, pages of a list may be linked by their old URLs.
+        if !same_site(&link) && mark_found.is_none() && !link.next {
+            continue;
+        }
         let at = *positions.entry(url.clone()).or_insert_with(|| {
             links.push(ForumPageLink { url, text: String::new(), marks: Vec::new() });
             links.len() - 1
@@ -37,7 +33,6 @@ pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<ForumPageLink> {
         if visible.chars().count() > known.text.chars().count() {
             known.text = visible.chars().take(TEXT).collect();
         }
-        let mark_found = mark(if visible.is_empty() { &hidden } else { &visible }, link.block);
         // rel=next is explicit, regardless of the link's text.
         let mark = if link.next {
             Some(PaginationLink { number: mark_found.and_then(|mark| mark.number), next: 2, block: link.block })
@@ -47,6 +42,25 @@ pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<ForumPageLink> {
         known.marks.extend(mark);
     }
     links
+}
+
+/// Adds the pages that a menu of the page leads to, as `<option value=URL>`.
+pub(super) fn add_options(links: &mut Vec<ForumPageLink>, document: &ParsedDocument, tree: &Tree, own: &CrawlUrl) {
+    for (url, text) in tree.options().iter().filter(|(url, _)| url.authority() == own.authority()) {
+        // Of no block: the menu is no text.
+        let Some(mark) = mark(document, text, usize::MAX) else { continue };
+        match links.iter_mut().find(|link| link.url == *url) {
+            Some(known) => known.marks.push(mark),
+            None => links.push(ForumPageLink { url: url.clone(), text: text.clone(), marks: vec![mark] }),
+        }
+    }
+}
+
+/// Whether two hosts belong to one site by their names: one is a part of the other, or both have it with `www.`.
+fn is_related(one: &CrawlUrl, other: &CrawlUrl) -> bool {
+    let (one, other) = (one.host().trim_start_matches("www."), other.host().trim_start_matches("www."));
+    let within = |host: &str, domain: &str| host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
+    one == other || within(one, other) || within(other, one)
 }
 
 /// The URL of a page as links to it are written, without its session parameter.
@@ -62,32 +76,6 @@ fn texts(document: &ParsedDocument, pieces: std::ops::Range<usize>) -> (String, 
         text.push_str(document.piece(piece));
     }
     (visible.trim().to_owned(), hidden.trim().to_owned())
-}
-
-fn mark(text: &str, block: usize) -> Option<PaginationLink> {
-    if text.is_empty() || text.chars().count() > MARK {
-        return None;
-    }
-    let signs = |c: char| "[]()（）【】<>‹›«»→←…. |".contains(c) || c.is_whitespace();
-    let bare = text.trim_matches(signs);
-    let from = bare.find(|c: char| c.is_ascii_digit()).unwrap_or(bare.len());
-    let (before, rest) = bare.split_at(from);
-    let to = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let (digits, after) = rest.split_at(to);
-    // "第 2 页", "Page 2", "p. 2".
-    let is_word = |text: &str| {
-        let word = text.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
-        text.chars().all(|c| c.is_alphabetic() || signs(c)) && (word.is_empty() || PAGE.contains(&word.as_str()))
-    };
-    let before = before.trim_start_matches('第');
-    let is_number = is_word(before)
-        && is_word(after)
-        && (1..=6).contains(&digits.len())
-        && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number = is_number.then(|| digits.parse().ok()).flatten();
-    let word = bare.to_lowercase();
-    let next = if NEXT.contains(&word.as_str()) { 2 } else { u8::from(ARROWS.contains(&text.trim())) };
-    (number.is_some() || next > 0).then_some(PaginationLink { block, number, next })
 }
 
 /// Width of a text in columns: an ideograph is as wide as two letters.
@@ -123,14 +111,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn signs_of_paging_are_seen() {
-        let marks = |text: &str| mark(text, 0).map(|mark| (mark.number, mark.next));
-        assert_eq!(marks("[12]"), Some((Some(12), 0)));
-        assert_eq!(marks("第 3 页"), Some((Some(3), 0)));
-        assert_eq!(marks("下一页 »"), Some((None, 2)));
-        assert_eq!(marks("Next ›"), Some((None, 2)));
-        assert_eq!(marks("»"), Some((None, 1)));
-        assert_eq!((marks("上一页"), marks("2009年的赛程"), marks("")), (None, None, None));
+    fn columns_are_widths() {
         assert_eq!((columns("足球 ok"), columns("")), (7, 0));
     }
 

@@ -24,6 +24,7 @@ pub mod links;
 mod login;
 mod mail;
 pub mod map;
+mod page_marks;
 pub mod paging;
 mod post_numbers;
 mod posts;

@@ -126,8 +126,13 @@ impl Paging {
         let (first, step) = line(&known).or_else(|| {
             // A first page is never a next page, even if counting starts at 0.
             let later = |value: &i64| own_value.is_some() || *value >= 2;
-            let silent =
-                || members.iter().filter(|member| counts(member)).map(|member| member.value).filter(later).min();
+            // Nor is one that is called the last.
+            let is_last =
+                |member: &&Member| links[member.link].marks.iter().any(|mark| mark.number.is_none() && mark.next == 0);
+            let silent = || {
+                let members = members.iter().filter(|member| counts(member) && !is_last(member));
+                members.map(|member| member.value).filter(later).min()
+            };
             let value = next.map(|(_, value)| value).or_else(silent)?;
             match own_value {
                 Some(own) if value > own => {

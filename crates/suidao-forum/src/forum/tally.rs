@@ -66,7 +66,7 @@ impl ThreadLengths {
         self.posts.insert((thread, page), posts);
     }
 
-    /// Threads whose last page that was read is full, and that have more posts by their list.
+    /// Threads that have more posts by their list, at least a page of them or below a full page.
     fn unfinished(&self) -> Vec<UrlId> {
         let is_short = |thread: UrlId, replies: u32| {
             let pages: Vec<(u16, u32)> =
@@ -76,7 +76,7 @@ impl ThreadLengths {
             // Of a thread that is visited again, only the last pages are read. Deleted posts may still be counted.
             pages.first().is_some_and(|(page, _)| *page == 1)
                 && last > 0
-                && u64::from(last) * 10 >= u64::from(self.full) * 8
+                && (u64::from(last) * 10 >= u64::from(self.full) * 8 || listed.saturating_sub(read) >= self.full)
                 && u64::from(read) * 10 < u64::from(listed) * 9
         };
         let target = |thread: UrlId| self.moved.get(&thread).copied().unwrap_or(thread);

@@ -68,6 +68,8 @@ pub struct Tree {
     /// Declared language of the page.
     language: String,
     base: CrawlUrl,
+    /// Menu entries whose values are URLs, with their texts.
+    options: Vec<(CrawlUrl, String)>,
 }
 
 impl Tree {
@@ -91,6 +93,10 @@ impl Tree {
 
     pub(super) fn language(&self) -> &str {
         &self.language
+    }
+
+    pub(super) fn options(&self) -> &[(CrawlUrl, String)] {
+        &self.options
     }
 
     pub(super) fn base(&self) -> &CrawlUrl {

@@ -122,12 +122,13 @@ pub struct ForumPageLink {
     pub marks: Vec<PaginationLink>,
 }
 
-/// A link that may lead to another page of the same list.
+/// A link that may lead to another page of the same list; to the last one if it has neither a number nor means "next".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaginationLink {
     /// Index of the text block that contains it.
     pub block: usize,
-    /// The number, if the text is nothing else.
+    /// The number, if the text is nothing else; of a link to the last page, the number of pages that the text around it
+    /// states.
     pub number: Option<i64>,
     /// Confidence that it means "next": 2 for a word, 1 for an arrow.
     pub next: u8,

@@ -57,7 +57,7 @@ pub struct DocumentLink {
     pub region: Region,
     /// `rel` contains nofollow, ugc or sponsored.
     pub nofollow: bool,
-    /// `rel` contains next.
+    /// `rel` contains next, or its class is a name such as `pager-next`.
     pub next: bool,
     /// Hash of the tag names and classes from the root to the link.
     pub path: u32,

@@ -40,7 +40,7 @@ impl MarkupBuilder {
         self.link = Some(OpenLink {
             url,
             nofollow: is_nofollow(rel),
-            next: is_next(rel),
+            next: is_next(rel) || is_named_next(tag),
             first: self.markup.document.pieces.len(),
             block: None,
             title: label(tag).to_owned(),
@@ -184,6 +184,21 @@ fn is_feed(tag: &Tag) -> bool {
 /// Whether `rel` means the next page.
 fn is_next(rel: &str) -> bool {
     rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("next"))
+}
+
+/// Whether the class of a link names it the next page: it may show an icon only.
+fn is_named_next(tag: &Tag) -> bool {
+    const NAMES: [&str; 7] = [
+        "pager-next",
+        "page-next",
+        "next-page",
+        "nextpage",
+        "pagination-next",
+        "pagination__next",
+        "pagenav-jump--next",
+    ];
+    let classes = attribute(tag, &local_name!("class")).unwrap_or_default();
+    classes.split_ascii_whitespace().any(|class| NAMES.iter().any(|name| class.eq_ignore_ascii_case(name)))
 }
 
 /// Whether `rel` means that the link is not recommended.

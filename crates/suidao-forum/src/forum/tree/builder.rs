@@ -21,6 +21,10 @@ const TEXT: usize = 4 << 20;
 /// Maximum number of bytes of one attribute.
 const VALUE: usize = 2 << 10;
 
+/// Maximum number of menu entries per page, and bytes of the text of one.
+const OPTIONS: usize = 500;
+const OPTION: usize = 64;
+
 /// Characters of a language code.
 const LANGUAGE: usize = 16;
 
@@ -57,6 +61,9 @@ struct Builder {
     stack: Vec<OpenElement>,
     /// While the stack is longer than this, nothing is read.
     skip: Option<usize>,
+    options: Vec<(CrawlUrl, String)>,
+    /// The last option is open.
+    in_option: bool,
     /// Bytes stored so far.
     bytes: usize,
 }
@@ -86,6 +93,8 @@ impl Builder {
             references: References::new(base, encoding),
             stack: Vec::with_capacity(32),
             skip: None,
+            options: Vec::new(),
+            in_option: false,
             bytes: 0,
         }
     }
@@ -96,6 +105,7 @@ impl Builder {
 
     fn start(&mut self, tag: &Tag, ns: &Namespace) {
         let depth = self.stack.len();
+        self.in_option = tag.name == local_name!("option") && self.add_option(tag);
         if self.skip.is_some() {
             return self.push(tag, self.top());
         }
@@ -128,6 +138,16 @@ impl Builder {
             self.skip = Some(depth);
         }
         self.push(tag, node);
+    }
+
+    /// Adds a menu entry if its value is written as a URL. Returns whether it is.
+    fn add_option(&mut self, tag: &Tag) -> bool {
+        let value = attribute(tag, &local_name!("value")).unwrap_or_default().trim();
+        let is_url = ["/", "./", "?", "http://", "https://"].iter().any(|start| value.starts_with(start));
+        let url = if is_url && self.options.len() < OPTIONS { self.references.resolve(value) } else { None };
+        let Some(url) = url else { return false };
+        self.options.push((url, String::new()));
+        true
     }
 
     /// Adds an element under the innermost open one.
@@ -185,6 +205,7 @@ impl Builder {
     }
 
     fn close(&mut self) {
+        self.in_option = false;
         if let Some(open) = self.stack.pop() {
             self.nodes[open.node as usize].end = self.nodes.len() as u32;
         }
@@ -197,6 +218,9 @@ impl Builder {
     fn text(&mut self, text: &str) {
         if self.in_title && self.title.len() < VALUE {
             fold_into(&mut self.title, text);
+        }
+        if let Some((_, name)) = self.options.last_mut().filter(|(_, name)| self.in_option && name.len() < OPTION) {
+            fold_into(name, text);
         }
         if self.skip.is_some() || self.bytes + text.len() > TEXT {
             return;
@@ -265,7 +289,8 @@ impl Builder {
 
     fn finish(mut self) -> Tree {
         self.nodes[0].end = self.nodes.len() as u32;
-        Tree { nodes: self.nodes, title: self.title, language: self.language, base: self.references.base().clone() }
+        let Self { nodes, title, language, options, .. } = self;
+        Tree { nodes, title, language, base: self.references.base().clone(), options }
     }
 }
 
