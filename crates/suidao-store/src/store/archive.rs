@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlDirectory, StoreError, WarcEntry, plain_file, warc};
+use super::error::StoreError;
+use super::{CrawlDirectory, WarcEntry, plain_file, warc};
 use suidao_page::model::{Fetched, Millis};
 
 /// The records of one response in a WARC file: its request, and right after it the response or revisit record (one gzip

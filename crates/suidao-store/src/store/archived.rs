@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use super::StoreError;
+use super::error::StoreError;
 use super::records::{Found, RecordReader, WarcDamage, WarcSource};
 use super::warc::{self, HEAD_LIMIT, LONGEST_HEAD, NoResponse, RecordHeader};
 use suidao_page::model::{CrawlUrl, Fetched, Millis};

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::{Record, StoreError, plain_file};
+use super::error::StoreError;
+use super::{Record, plain_file};
 
 /// Limits of what is read and decoded at a time, in parallel.
 pub(super) const READ_AHEAD: usize = 1024;

@@ -15,8 +15,9 @@ use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::directory::sync_directory;
+use super::error::StoreError;
 use super::part::file_next_to;
-use super::{CrawlDirectory, Store, StoreError, plain_file};
+use super::{CrawlDirectory, Store, plain_file};
 use suidao_page::model::Batch;
 
 /// First line of the file. Increase the number when pieces of an earlier build cannot be read.

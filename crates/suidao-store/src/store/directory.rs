@@ -18,8 +18,9 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use super::error::StoreError;
 use super::part::{self, PartDirectory, parent};
-use super::{StoreError, plain_file};
+use super::plain_file;
 
 /// Paths of the directory of one crawl. Only its methods touch the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +116,20 @@ impl CrawlDirectory {
 
     pub fn exports(&self) -> PathBuf {
         self.root.join("exports")
+    }
+
+    /// Checks that `state/` contains only plain files and directories, except the browser profiles.
+    ///
+    /// # Errors
+    /// [`StoreError::NotPlain`] names the first other file; [`StoreError::Io`].
+    pub fn check_state(&self) -> Result<(), StoreError> {
+        let browser = self.profiles();
+        plain_file::check_tree(&self.state(), |path| path != browser)
+    }
+
+    /// Checks that `pages/` is a directory and not a link.
+    pub fn check_pages(&self) -> Result<(), StoreError> {
+        plain_file::check_plain_directory(&self.pages())
     }
 
     pub fn holds_crawl(&self) -> bool {
@@ -328,5 +343,32 @@ mod tests {
         assert!(message.contains(root.path().to_str().unwrap()) && message.contains(&by), "{message}");
         drop(lock);
         dir.lock("suidao refresh").unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_state_with_a_link_is_refused() {
+        use std::os::unix::fs::symlink;
+
+        let outside = tempfile::tempdir().unwrap();
+        for name in ["state", "state/meta.json", "state/log", "state/log/db", "state/browser", "state/other/log"] {
+            let root = tempfile::tempdir().unwrap();
+            let dir = CrawlDirectory::new(root.path());
+            dir.check_state().unwrap();
+            let link = root.path().join(name);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            dir.check_state().unwrap();
+            symlink(outside.path(), &link).unwrap();
+            let message = dir.check_state().unwrap_err().to_string();
+            assert!(message.contains(name) && message.contains("symbolic link"), "{message}");
+        }
+        let root = tempfile::tempdir().unwrap();
+        let dir = CrawlDirectory::new(root.path());
+        // A browser's profile contains links.
+        fs::create_dir_all(dir.profiles().join("profile")).unwrap();
+        symlink("nowhere", dir.profiles().join("profile/lock")).unwrap();
+        dir.check_state().unwrap();
+        symlink(outside.path(), dir.pages()).unwrap();
+        assert!(matches!(dir.check_pages(), Err(StoreError::NotPlain { .. })));
     }
 }

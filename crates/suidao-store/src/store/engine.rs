@@ -7,8 +7,8 @@ use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use super::StoreError;
 use super::batches::{Frames, LogExtent};
+use super::error::StoreError;
 
 /// Memory limit of the engine's cache, in bytes.
 const CACHE: u64 = 32 << 20;

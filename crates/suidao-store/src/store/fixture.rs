@@ -1,5 +1,7 @@
 //! Small artificial crawls for the tests of this module.
 
+use std::io;
+
 use bytes::Bytes;
 
 use super::*;
@@ -133,7 +135,7 @@ pub(super) fn crawl(root: &std::path::Path, pages: std::ops::Range<u32>, size: u
 pub(super) fn archived(root: &std::path::Path) -> Vec<(String, Vec<String>)> {
     let mut files: Vec<_> = std::fs::read_dir(root.join("pages")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    let urls = |path: &PathBuf| -> Vec<String> {
+    let urls = |path: &std::path::PathBuf| -> Vec<String> {
         Responses::open(path, 1 << 20).unwrap().map(|fetched| fetched.unwrap().url.to_string()).collect()
     };
     files.iter().map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), urls(path))).collect()

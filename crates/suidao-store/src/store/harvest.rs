@@ -5,8 +5,9 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::CrawlDirectory;
 use super::directory::write_own;
-use super::{CrawlDirectory, StoreError};
+use super::error::StoreError;
 use suidao_page::model::{Batch, Event, TunnelBudget};
 
 const EVERY: u64 = 100;

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use sha1::{Digest as _, Sha1};
 
 use super::directory::{CrawlDirectory, write_own};
+use super::error::StoreError;
+use super::plain_file;
 use super::warc::digest_name;
-use super::{StoreError, plain_file};
 use suidao_page::model::{CrawlUrl, Millis};
 
 /// Of the file: some 400,000 imported files.

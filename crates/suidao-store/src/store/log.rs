@@ -17,9 +17,10 @@ use super::archive::{Location, warc_files};
 use super::batches::{Frames, LogExtent, append, decode, decoded, encode, put};
 use super::directory::{CrawlDirectory, Lock, sync_directory};
 use super::engine::Engine;
+use super::error::StoreError;
 use super::marker::{Acknowledged, CommitMarker};
 use super::rescoring::NewestScores;
-use super::{Meta, PartDirectory, Rescoring, StoreError, plain_file};
+use super::{Meta, PartDirectory, Rescoring, plain_file};
 use suidao_page::model::Batch;
 
 /// Batches after which `state/batches` is synced.

@@ -9,7 +9,8 @@ use std::io::{Read, Seek, Write};
 use std::path::PathBuf;
 
 use super::batches::LogExtent;
-use super::{CrawlDirectory, StoreError, plain_file};
+use super::error::StoreError;
+use super::{CrawlDirectory, plain_file};
 
 /// What the marker states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::archive::warc_files;
 use super::directory::{CrawlDirectory, write_own};
-use super::{Rescoring, StoreError, plain_file};
+use super::error::StoreError;
+use super::{Rescoring, plain_file};
 use suidao_page::model::{Millis, Relevance};
 
 /// Format of directory and log that this program writes, and the only one that it reads.

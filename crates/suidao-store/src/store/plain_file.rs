@@ -5,29 +5,13 @@ use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::{CrawlDirectory, StoreError};
+use super::error::StoreError;
 
 /// Size limit of configurations and descriptions, in bytes.
 pub const SMALL: u64 = 1 << 20;
 
 /// Size limit of lexicons, forum files, labels and summaries, in bytes.
 pub const LARGE: u64 = 64 << 20;
-
-impl CrawlDirectory {
-    /// Checks that `state/` contains only plain files and directories, except the browser profiles.
-    ///
-    /// # Errors
-    /// [`StoreError::NotPlain`] names the first other file; [`StoreError::Io`].
-    pub fn check_state(&self) -> Result<(), StoreError> {
-        let browser = self.profiles();
-        check_tree(&self.state(), |path| path != browser)
-    }
-
-    /// Checks that `pages/` is a directory and not a link.
-    pub fn check_pages(&self) -> Result<(), StoreError> {
-        check_plain_directory(&self.pages())
-    }
-}
 
 /// Checks that a path is a directory, not a link, or does not exist.
 pub fn check_plain_directory(path: &Path) -> Result<(), StoreError> {
@@ -173,30 +157,5 @@ mod tests {
             }
         }
         assert!(read(&dir.path().join("none"), 5).unwrap_err().to_string().contains("none"));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_state_with_a_link_is_refused() {
-        let outside = tempfile::tempdir().unwrap();
-        for name in ["state", "state/meta.json", "state/log", "state/log/db", "state/browser", "state/other/log"] {
-            let root = tempfile::tempdir().unwrap();
-            let dir = CrawlDirectory::new(root.path());
-            dir.check_state().unwrap();
-            let link = root.path().join(name);
-            fs::create_dir_all(link.parent().unwrap()).unwrap();
-            dir.check_state().unwrap();
-            symlink(outside.path(), &link).unwrap();
-            let message = dir.check_state().unwrap_err().to_string();
-            assert!(message.contains(name) && message.contains("symbolic link"), "{message}");
-        }
-        let root = tempfile::tempdir().unwrap();
-        let dir = CrawlDirectory::new(root.path());
-        // A browser's profile contains links.
-        fs::create_dir_all(dir.profiles().join("profile")).unwrap();
-        symlink("nowhere", dir.profiles().join("profile/lock")).unwrap();
-        dir.check_state().unwrap();
-        symlink(outside.path(), dir.pages()).unwrap();
-        assert!(matches!(dir.check_pages(), Err(StoreError::NotPlain { .. })));
     }
 }

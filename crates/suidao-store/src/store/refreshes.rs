@@ -1,7 +1,8 @@
 //! `refresh.csv`: a line for each round of refresh, always rebuilt from the log.
 
 use super::directory::write_own;
-use super::{Store, StoreError, rfc3339};
+use super::error::StoreError;
+use super::{Store, rfc3339};
 use suidao_crawl::revisit::tally::{RoundTally, Rounds};
 use suidao_page::model::Budget;
 

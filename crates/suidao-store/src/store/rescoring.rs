@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Record, Store, StoreError};
+use super::error::StoreError;
+use super::{Record, Store};
 use suidao_page::model::{Event, Millis, PageScore};
 
 /// Where the newest scores are in the log. Part of meta.json, which is written last: an unfinished run has no effect.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::StoreError;
 use super::archived::{ArchivedContent, ArchivedRecord, ArchivedRecords};
+use super::error::StoreError;
 use suidao_page::model::Fetched;
 
 /// The responses in a WARC file or WACZ in order. Skips other records, responses larger than the limit, and damage, with

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Store;
 use super::directory::write_own;
-use super::{Store, StoreError};
+use super::error::StoreError;
 use suidao_page::model::{Event, Failure, Link, LinkDecision, SkipReason, UrlId};
 use suidao_page::visible::Visible;
 

@@ -10,8 +10,8 @@ use data_encoding::BASE32;
 use flate2::bufread::GzDecoder;
 use sha1::{Digest as _, Sha1};
 
-use super::StoreError;
 use super::archive::open_archive_file;
+use super::error::StoreError;
 use super::warc::{GZIP, RecordHeader};
 
 #[derive(Clone, Debug, PartialEq, Eq)]

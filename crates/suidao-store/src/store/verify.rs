@@ -13,10 +13,11 @@ use serde::Serialize;
 use super::archive::{ArchiveSettings, Location, WarcArchive, warc_files};
 use super::batches::{Frames, LogExtent};
 use super::directory::{CrawlDirectory, sync_directory};
+use super::error::StoreError;
 use super::log::truncate;
 use super::marker::{Acknowledged, CommitMarker};
 use super::survey::{RecordSpan, survey};
-use super::{Meta, Record, Store, StoreError, plain_file};
+use super::{Meta, Record, Store, plain_file};
 use suidao_page::model::Event;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

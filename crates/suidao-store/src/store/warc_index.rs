@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
-use super::StoreError;
+use super::error::StoreError;
 use super::records::{RecordPosition, RecordReader, WarcDamage, WarcSource};
 use super::warc::{self, HEAD_LIMIT};
 use suidao_page::model::{CrawlUrl, Fetched};

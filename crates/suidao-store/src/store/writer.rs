@@ -4,7 +4,8 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use super::{Record, Store, StoreError, WarcArchive, WarcEntry};
+use super::error::StoreError;
+use super::{Record, Store, WarcArchive, WarcEntry};
 use suidao_page::model::Batch;
 
 /// Maximum number of steps that may wait, and so the largest group; further submissions block.

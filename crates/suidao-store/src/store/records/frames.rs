@@ -7,7 +7,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use memchr::{memchr, memmem};
 use zstd::stream::raw::{Decoder as ZstdDecoder, InBuffer, Operation, OutBuffer};
 
-use super::super::StoreError;
+use super::super::error::StoreError;
 use super::super::warc::GZIP;
 use super::source::{Packing, Section, WarcSource, ZSTD};
 

@@ -14,7 +14,7 @@ use std::io::{self, ErrorKind};
 
 use memchr::memmem;
 
-use super::StoreError;
+use super::error::StoreError;
 use super::warc::{self, HEAD_LIMIT, RecordHeader};
 pub use damage::WarcDamage;
 use frames::GapReason;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use memchr::memmem;
 use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ZipArchive};
 
-use super::super::StoreError;
 use super::super::archive::open_archive_file;
+use super::super::error::StoreError;
 use super::super::warc::{GZIP, RecordHeader};
 
 /// How a record, a file of the format before WARC, and a gzip member (deflate is the only method) start.

@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::super::{ArchivedContent, ArchivedRecords, StoreError, WarcIndex};
+use super::super::error::StoreError;
+use super::super::{ArchivedContent, ArchivedRecords, WarcIndex};
 use super::*;
 use suidao_page::model::CrawlUrl;
 

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use super::super::StoreError;
+use super::super::error::StoreError;
 use super::frames::{Frames, Gap, Piece};
 use super::source::WarcSource;
 
