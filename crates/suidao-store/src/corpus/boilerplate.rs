@@ -8,10 +8,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalogue::Catalogue;
+use super::entry::PageRole;
 use super::filter::Selection;
 use super::forums::Forums;
 use super::thread_boilerplate::{ThreadBoilerplate, last_part, without_separator};
-use super::visits::PageRole;
 use crate::store::archive::ArchiveReader;
 use crate::store::{Store, StoreError};
 use suidao_forum::forum::analysis::{PagePosts, posts_of};

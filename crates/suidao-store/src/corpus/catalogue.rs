@@ -4,70 +4,13 @@ use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::duplicates::{self, CanonicalClaim};
+use super::entry::{CatalogueEntry, PageRole, SeenTimes};
 use super::first_posts::FirstPosts;
-use super::visits::{PageRole, SeenTimes, StoredVisit, VisitChange, Visits};
+use super::visits::{StoredVisit, VisitChange, Visits};
 use crate::store::{Store, StoreError};
 use suidao_forum::forum::map::offset;
-use suidao_page::model::{
-    CrawlUrl, Day, Event, ForumMap, Millis, PageProcessed, Relevance, Sketch, UrlId, is_document,
-};
+use suidao_page::model::{CrawlUrl, Event, ForumMap, Millis, PageProcessed, UrlId};
 use suidao_page::read::language_tag;
-
-/// A fetched page, by its last visit with content.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CatalogueEntry {
-    pub id: UrlId,
-    /// Index into [`Catalogue::hosts`].
-    pub host: u32,
-    pub title: u32,
-    /// Hash of its title, author, language and canonical URL.
-    pub metadata_hash: u32,
-    /// Index into [`Catalogue::languages`].
-    pub language: Option<u16>,
-    /// When it was fetched; of a thread, its page fetched last.
-    pub at: Millis,
-    /// Eq. (1).
-    pub relevance: Relevance,
-    /// At or above the page threshold, listings included.
-    pub on_topic: bool,
-    pub sketch: Sketch,
-    /// Publication date, if it states one; of a thread, that of its first post.
-    pub published: Option<Day>,
-    /// Most of it is records with links, or it is a list of threads.
-    pub listing: bool,
-    /// It has noindex, or its `unavailable_after` has passed.
-    pub noindex: bool,
-    /// Its language is not one that the crawl keeps.
-    pub foreign: bool,
-    /// The archive has its response. False in a crawl without an archive, whose pages cannot be exported.
-    pub archived: bool,
-    /// The best page of its group of duplicates: an index into [`Catalogue::entries`].
-    pub duplicate_of: Option<u32>,
-    pub role: PageRole,
-    /// A round of `suidao refresh` found it, after the crawl.
-    pub by_refresh: bool,
-    /// When it was seen, and how often it changed.
-    pub seen: SeenTimes,
-    /// Fingerprint of the further pages of a thread; 0 without any.
-    pub further: u64,
-}
-
-impl CatalogueEntry {
-    /// Whether it can be exported and is not a part of another document.
-    pub fn is_whole(&self) -> bool {
-        self.archived && matches!(self.role, PageRole::Page | PageRole::Thread)
-    }
-
-    /// Whether it has a text of its own and is not a listing.
-    pub fn is_document(&self) -> bool {
-        is_document(self.listing, self.sketch)
-    }
-
-    /// Whether it is a relevant document: listings do not count as relevant.
-    pub fn is_relevant(&self) -> bool {
-        self.on_topic && self.is_document()
-    }
-}
 
 /// The pages of a crawl. Memory: 110 bytes per page, 24 for each visit of a page with several visits or of a thread,
 /// and while it is built 150 more per page and 16 per known URL.

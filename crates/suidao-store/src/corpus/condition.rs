@@ -6,7 +6,8 @@ use suidao_page::model::{Day, Relevance};
 use suidao_page::read::{language_code, language_tag};
 use suidao_page::text::fold;
 
-use super::catalogue::{Catalogue, CatalogueEntry};
+use super::catalogue::Catalogue;
+use super::entry::CatalogueEntry;
 
 /// A condition on a page. Of several values one is enough.
 #[derive(Clone, Debug, PartialEq)]

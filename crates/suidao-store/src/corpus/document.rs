@@ -3,7 +3,7 @@
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::SeenTimes;
+use super::entry::SeenTimes;
 use suidao_page::model::{CrawlUrl, Day, Digest, Millis, Region, Relevance, TermMatch};
 use suidao_page::read::markdown::{escape, paragraphs};
 

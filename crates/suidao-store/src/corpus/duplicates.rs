@@ -3,8 +3,7 @@
 //!
 //! A group is everything near its first page in order of fetching; pages that are only near other members do not count.
 
-use super::catalogue::CatalogueEntry;
-use super::visits::PageRole;
+use super::entry::{CatalogueEntry, PageRole};
 use suidao_page::text::near_duplicates::{NEAR, NearDuplicateIndex};
 use suidao_page::text::simhash::distance;
 

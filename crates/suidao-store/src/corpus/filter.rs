@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::catalogue::{Catalogue, CatalogueEntry};
+use super::catalogue::Catalogue;
 use super::condition::{Condition, ConditionError, yes_or_no};
-use super::visits::PageRole;
+use super::entry::{CatalogueEntry, PageRole};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuplicatePolicy {

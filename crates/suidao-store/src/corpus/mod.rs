@@ -9,6 +9,7 @@ mod catalogue;
 mod condition;
 pub mod document;
 mod duplicates;
+mod entry;
 mod fields;
 mod filter;
 mod first_posts;
@@ -22,9 +23,10 @@ mod topic_samples;
 mod url_history;
 mod visits;
 
-pub use catalogue::{Catalogue, CatalogueEntry};
+pub use catalogue::Catalogue;
 pub use condition::{Bounds, Condition, ConditionError};
 pub use document::{CorpusDocument, Parts};
+pub use entry::{CatalogueEntry, PageRole, SeenTimes};
 pub use fields::{DocumentFields, JsonDocument, UnknownField};
 pub use filter::{DuplicatePolicy, Filter, Selection};
 pub use names::UrlNames;
@@ -32,7 +34,6 @@ pub use rescore::rescore;
 pub use stream::{SelectedDocument, StoredResponse, Streamed, stream};
 pub use topic_samples::TopicSamples;
 pub use url_history::UrlHistory;
-pub use visits::{PageRole, SeenTimes};
 
 /// Limit of decoded bodies; nothing larger was stored.
 pub const MAX_BODY: usize = 1 << 30;

@@ -10,14 +10,15 @@ use rayon::prelude::*;
 
 use super::MAX_BODY;
 use super::boilerplate::Boilerplate;
-use super::catalogue::{Catalogue, CatalogueEntry};
+use super::catalogue::Catalogue;
 use super::document::{CorpusDocument, ForumPost, OutLink, Parts, QueueScores, WarcLocation, id};
+use super::entry::{CatalogueEntry, PageRole};
 use super::filter::Selection;
 use super::first_posts::day;
 use super::names::UrlNames;
 use super::thread::{MergedPosts, ThreadPage, forum_post, merge};
 use super::thread_boilerplate::ThreadBoilerplate;
-use super::visits::{PageRole, StoredVisit};
+use super::visits::StoredVisit;
 use crate::store::archive::{ArchiveReader, Location, unpack_records};
 use crate::store::directory::WriteError;
 use crate::store::{Store, StoreError, rfc3339};

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::catalogue::{Catalogue, CatalogueEntry};
+use super::catalogue::Catalogue;
+use super::entry::CatalogueEntry;
 use super::filter::Selection;
 use super::stream::stream;
 use crate::store::{Store, StoreError};

@@ -7,50 +7,8 @@
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::catalogue::CatalogueEntry;
+use super::entry::{CatalogueEntry, PageRole};
 use suidao_page::model::{ApproxTime, ForumRole, ForumStep, Millis, PageKind, PageProcessed, UrlId};
-
-/// The part that a page plays in a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageRole {
-    Page,
-    /// The first page of a thread, which is the document of all its pages.
-    Thread,
-    /// A further page of the thread at this index of the catalogue.
-    Further(u32),
-    /// Not a document: it declares the page at this index as its canonical URL, and has the same text.
-    Copy(u32),
-    /// Not a document: a login page instead of a thread or a list.
-    Login,
-    /// Not a document: it no longer looks like the thread or list that it was.
-    Unread,
-    /// No longer a document: it was missing for longer than the grace, or has moved.
-    Retired,
-}
-
-/// When a page was seen, and how often it changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SeenTimes {
-    pub first: Millis,
-    /// When it was last seen; of a thread, any of its pages.
-    pub last: Millis,
-    /// When its current text was first seen; of a thread, that of any of its pages.
-    pub changed: Millis,
-    /// Number of different texts in succession.
-    pub versions: u32,
-}
-
-impl SeenTimes {
-    pub fn once(at: Millis) -> Self {
-        Self { first: at, last: at, changed: at, versions: 1 }
-    }
-
-    /// Adds a visit; `is_other`: its text differs from that of the previous visit.
-    fn with_visit(self, at: Millis, is_other: bool) -> Self {
-        let changed = if is_other { at } else { self.changed };
-        Self { last: at, changed, versions: self.versions + u32::from(is_other), ..self }
-    }
-}
 
 /// A visit of a document that has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,13 +49,6 @@ struct VisitRecord {
     index: u32,
     page: u16,
     batch: u64,
-}
-
-impl CatalogueEntry {
-    /// The times of the page after one more visit.
-    pub(super) fn seen_again(&self, at: Millis, text: Option<u64>) -> SeenTimes {
-        self.seen.with_visit(at, text.is_some_and(|text| text != self.sketch.digest))
-    }
 }
 
 impl Visits {
