@@ -9,10 +9,10 @@ use std::ops::Bound;
 use rustc_hash::FxHashMap;
 use tantivy::Searcher;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, PhraseQuery, RangeQuery, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption, JsonObjectOptions, TantivyDocument, Term, TextFieldIndexing};
+use tantivy::schema::{Field, IndexRecordOption, TantivyDocument, Term};
 
 use super::collect::CollectedRow;
-use super::tokenizer::{TOKENIZER, phrase_tokens};
+use super::tokenizer::phrase_tokens;
 
 /// Maximum number of values counted for a field.
 const MAX_VALUES: usize = 20;
@@ -95,14 +95,6 @@ impl ValueCondition {
         }
         Box::new(ConstScoreQuery::new(Box::new(BooleanQuery::union(any)), 0.0))
     }
-}
-
-/// Stored; indexed as words, and as whole values for ranges and counts.
-pub(super) fn options() -> JsonObjectOptions {
-    let words = TextFieldIndexing::default()
-        .set_tokenizer(TOKENIZER)
-        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
-    JsonObjectOptions::default().set_stored().set_indexing_options(words).set_fast("raw")
 }
 
 /// The stored values of a page, by field.

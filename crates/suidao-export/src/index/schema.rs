@@ -2,8 +2,8 @@
 
 use tantivy::DateTime;
 use tantivy::schema::{
-    DateOptions, DateTimePrecision, FAST, Field, INDEXED, IndexRecordOption, NumericOptions, STORED, STRING, Schema,
-    TextFieldIndexing, TextOptions,
+    DateOptions, DateTimePrecision, FAST, Field, INDEXED, IndexRecordOption, JsonObjectOptions, NumericOptions, STORED,
+    STRING, Schema, TextFieldIndexing, TextOptions,
 };
 
 use super::tokenizer::TOKENIZER;
@@ -64,7 +64,7 @@ fields! {
     /// How often each occurs.
     counts: add_u64_field(STORED);
     /// Values that rules extract, by field.
-    extracted: add_json_field(super::extracted::options());
+    extracted: add_json_field(values());
 }
 
 fn number() -> NumericOptions {
@@ -80,6 +80,14 @@ fn text() -> TextOptions {
         .set_tokenizer(TOKENIZER)
         .set_index_option(IndexRecordOption::WithFreqsAndPositions);
     TextOptions::default().set_indexing_options(indexing).set_stored()
+}
+
+/// Stored; indexed as words, and as whole values for ranges and counts.
+fn values() -> JsonObjectOptions {
+    let words = TextFieldIndexing::default()
+        .set_tokenizer(TOKENIZER)
+        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+    JsonObjectOptions::default().set_stored().set_indexing_options(words).set_fast("raw")
 }
 
 /// A day in the index, which has the years 1678 to 2261.
