@@ -128,7 +128,8 @@ impl Fetcher {
         };
         let mut credentials = FxHashMap::default();
         for credential in &settings.credentials {
-            let ResolvedCredential { origin, headers: own } = credential.access(&|name| std::env::var(name).ok())?;
+            let access = credential.access(&|name| std::env::var(name).ok()).map_err(SettingsError::from)?;
+            let ResolvedCredential { origin, headers: own } = access;
             credentials.insert(origin, own);
         }
         Ok(Self {

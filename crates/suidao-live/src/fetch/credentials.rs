@@ -11,8 +11,8 @@ use std::path::Path;
 use data_encoding::BASE64;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use thiserror::Error;
 
-use super::settings::SettingsError;
 use crate::fetch::LISTS;
 use suidao_page::model::CrawlUrl;
 use suidao_page::word_list::SectionWords;
@@ -85,12 +85,20 @@ pub(super) struct ResolvedCredential {
     pub headers: HeaderMap,
 }
 
+/// An entry of `[[fetch.credentials]]` that cannot be used, without its secrets.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("fetch.credentials of {origin:?} {problem}")]
+pub struct CredentialError {
+    pub origin: String,
+    pub problem: String,
+}
+
 /// Looks up environment variables by name.
 pub(super) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Credential {
     /// Checks everything that does not need the environment.
-    pub(super) fn check(&self) -> Result<String, SettingsError> {
+    pub(super) fn check(&self) -> Result<String, CredentialError> {
         let wrong = |problem: &str| Err(self.wrong(problem));
         if self.origin.contains('@') {
             return wrong("must not contain a user; set user and password_env");
@@ -152,7 +160,7 @@ impl Credential {
     }
 
     /// Resolves the secrets.
-    pub(super) fn access(&self, environment: Environment) -> Result<ResolvedCredential, SettingsError> {
+    pub(super) fn access(&self, environment: Environment) -> Result<ResolvedCredential, CredentialError> {
         let origin = self.check()?;
         let variable = |name: &String| {
             let value = environment(name).filter(|value| !value.is_empty());
@@ -192,10 +200,10 @@ impl Credential {
         Ok(ResolvedCredential { origin, headers })
     }
 
-    fn wrong(&self, problem: &str) -> SettingsError {
+    fn wrong(&self, problem: &str) -> CredentialError {
         // The part before an @ may be a password.
         let origin = self.origin.rsplit('@').next().unwrap_or_default().to_owned();
-        SettingsError::Credential { origin, problem: problem.to_owned() }
+        CredentialError { origin, problem: problem.to_owned() }
     }
 }
 

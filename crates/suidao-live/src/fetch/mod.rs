@@ -25,7 +25,7 @@ mod secrets;
 
 pub use client::{Fetcher, FetcherError};
 pub use credentials::warn_if_open;
-pub use credentials::{Credential, Secret};
+pub use credentials::{Credential, CredentialError, Secret};
 pub use retry::retry_after;
 pub use robots_access::RobotsAccess;
 pub use settings::{FetchSettings, SettingsError};

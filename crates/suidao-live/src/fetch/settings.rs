@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use suidao_page::model::{size, syntax_problem};
 use thiserror::Error;
 
-use super::credentials::Credential;
+use super::credentials::{Credential, CredentialError};
 use super::guard::Allowed;
 
 /// Longest sensible time limit: a day.
@@ -86,9 +86,8 @@ pub enum SettingsError {
     /// Not the URL of a proxy. The value may contain a password and is omitted.
     #[error("fetch.proxy (--proxy) {problem}; write it as http://host:port")]
     Proxy { problem: String },
-    /// An entry of `[[fetch.credentials]]`, without its secrets.
-    #[error("fetch.credentials of {origin:?} {problem}")]
-    Credential { origin: String, problem: String },
+    #[error(transparent)]
+    Credential(#[from] CredentialError),
     /// A value that is not valid in a header field.
     #[error("fetch.{key} = {value:?}: {problem}")]
     Header { key: &'static str, value: String, problem: &'static str },
@@ -150,7 +149,7 @@ impl FetchSettings {
             let origin = credential.check()?;
             if !origins.insert(origin.clone()) {
                 let problem = "is given twice; use one entry per origin".to_owned();
-                return Err(SettingsError::Credential { origin, problem });
+                return Err(CredentialError { origin, problem }.into());
             }
         }
         let language = header("accept_language", self.accept_language.trim())?;
