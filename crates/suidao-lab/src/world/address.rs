@@ -2,26 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::layout::{Layout, PER_LISTING, PagePosition, salt, topic_is_on};
-use super::links::LinkTarget;
+use super::layout::Layout;
+use super::target::{AuxPage, LinkTarget, PER_LISTING, PagePosition, salt, topic_is_on};
 use super::words::{THEMES, WORDS, vocabulary};
 use suidao_page::seeded_rng::SeededRng;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum AuxPage {
-    /// A month of an endless calendar, from January 2000.
-    Month(u64),
-    /// A members-only page, which robots.txt disallows.
-    Private(u64),
-    /// A blog's front page and the pages after it: posts.
-    Front(u64),
-    /// A blog's archive: posts without excerpts.
-    Archive(u64),
-    /// A category of a blog, with page number.
-    Category(u64, u64),
-    Tags,
-    Blogroll,
-}
 
 pub(super) const PER_ARCHIVE: u64 = 20;
 pub(super) const PER_FRONT: u64 = 10;
@@ -30,18 +14,6 @@ pub(super) const PER_FRONT: u64 = 10;
 const BLOGROLLS: [&str; 5] = ["/links/", "/friends/", "/link/", "/friends/index.html", "/tags/link.html"];
 /// Paths of a blog's tag directory, by skin.
 const TAGS: [&str; 4] = ["/tags/", "/categories/", "/tags/", "/tag/"];
-
-/// A host's name. It contains the host's number, so that no table is needed to find it.
-pub(super) fn host_name(seed: u64, host: u64) -> String {
-    const SYLLABLES: [&str; 16] = [
-        "hai", "lan", "yun", "shan", "bei", "he", "tian", "xing", "qing", "song", "zhu", "feng", "lin", "jiang",
-        "ming", "yue",
-    ];
-    let mut rng = SeededRng::new(seed, salt::HOST, !host);
-    let first = rng.pick(&["www", "news", "bbs", "blog", "m", "city"]);
-    let (a, b) = (rng.pick(&SYLLABLES), rng.pick(&SYLLABLES));
-    format!("{first}.{a}{b}{host}.test")
-}
 
 pub(super) fn alias_url(url: &str) -> String {
     let mark = if url.contains('?') { '&' } else { '?' };

@@ -1,9 +1,10 @@
 //! Blog features: front page and archive with posts of all tags, a tag directory, a tag cloud on every page, tags on
 //! posts; and blogrolls, which other hosts may have too.
 
-use super::address::{AuxPage, PER_ARCHIVE, PER_FRONT};
-use super::layout::{Layout, PER_LISTING, salt};
-use super::links::{LinkTarget, LinkText, PlannedLink, TemplateBlock, plain};
+use super::address::{PER_ARCHIVE, PER_FRONT};
+use super::layout::Layout;
+use super::links::{LinkText, PlannedLink, TemplateBlock, plain};
+use super::target::{AuxPage, LinkTarget, PER_LISTING, salt};
 use super::write::category_name;
 use suidao_page::seeded_rng::SeededRng;
 

@@ -6,29 +6,12 @@
 //! off-topic section it is in, with a number after that section's own.
 
 use super::spec::{PathShape, SpecError, WebSpec};
+use super::target::{PER_LISTING, PagePosition, salt, topic_is_on};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use suidao_page::seeded_rng::SeededRng;
 
 /// Pages of the smallest section: a home, a listing, ten articles.
 const LEAST: u64 = 12;
-pub(super) const PER_LISTING: u64 = 10;
-
-pub(super) mod salt {
-    pub const LAYOUT: u64 = 1;
-    pub const HOST: u64 = 2;
-    pub const SECTION: u64 = 3;
-    pub const TUNNEL: u64 = 4;
-    pub const DATE: u64 = 5;
-    pub const TITLE: u64 = 6;
-    pub const TEXT: u64 = 7;
-    pub const LINKS: u64 = 8;
-    pub const SAMPLE: u64 = 9;
-    pub const HEAD: u64 = 10;
-    pub const BLOGROLL: u64 = 11;
-    pub const AUX: u64 = 12;
-    pub const TEMPLATE: u64 = 14;
-    pub const HABITS: u64 = 15;
-}
 
 pub(super) struct HostSection {
     pub host: u64,
@@ -61,17 +44,6 @@ pub(super) struct Tunnel {
     pub to: u64,
     pub start: u64,
     pub gap: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum PagePosition {
-    Home,
-    /// From 1.
-    Listing(u64),
-    /// From 0.
-    Article(u64),
-    /// Tunnel, and number of its pages before this one.
-    Tunnel(usize, u64),
 }
 
 #[derive(Clone, Copy)]
@@ -364,6 +336,18 @@ fn shares(sum: u64, weights: &[u64]) -> Vec<u64> {
     weights.iter().map(&mut cut).collect()
 }
 
+/// A host's name. It contains the host's number, so that no table is needed to find it.
+fn host_name(seed: u64, host: u64) -> String {
+    const SYLLABLES: [&str; 16] = [
+        "hai", "lan", "yun", "shan", "bei", "he", "tian", "xing", "qing", "song", "zhu", "feng", "lin", "jiang",
+        "ming", "yue",
+    ];
+    let mut rng = SeededRng::new(seed, salt::HOST, !host);
+    let first = rng.pick(&["www", "news", "bbs", "blog", "m", "city"]);
+    let (a, b) = (rng.pick(&SYLLABLES), rng.pick(&SYLLABLES));
+    format!("{first}.{a}{b}{host}.test")
+}
+
 fn host_of(spec: &WebSpec, host: u64, ordinary: bool) -> HostLayout {
     let mut rng = SeededRng::new(spec.seed, salt::HOST, host);
     // A separate stream, so that traits added later do not change the earlier ones.
@@ -380,13 +364,7 @@ fn host_of(spec: &WebSpec, host: u64, ordinary: bool) -> HostLayout {
         dated: later.chance(spec.dated_hosts),
         marked: later.chance(spec.marked_dates),
     };
-    HostLayout {
-        name: super::address::host_name(spec.seed, host).into(),
-        traits,
-        sections: Vec::new(),
-        articles: 0,
-        front: 0,
-    }
+    HostLayout { name: host_name(spec.seed, host).into(), traits, sections: Vec::new(), articles: 0, front: 0 }
 }
 
 /// The tunnels, as (from, to).
@@ -422,8 +400,4 @@ fn gap(spec: &WebSpec, rng: &mut SeededRng) -> u64 {
     let spread = mean.min(1.0 - mean);
     let p = mean + spread * (rng.below(2_001) as f64 / 1_000.0 - 1.0);
     spec.gap[0] + (0..width).filter(|_| rng.chance(p)).count() as u64
-}
-
-pub(super) fn topic_is_on(topic: usize) -> bool {
-    topic < THEMES
 }

@@ -3,28 +3,13 @@
 //! On hosts without blogs and blogrolls, the planted gaps are exact: an off-topic page links to an island only from the
 //! last page of a tunnel to it, and to a tunnel page only if it is the first, or the next of its own tunnel.
 
-use super::address::AuxPage;
-use super::layout::{Layout, PER_LISTING, PagePosition, salt, topic_is_on};
+use super::layout::Layout;
+use super::target::{AuxPage, LinkTarget, PER_LISTING, PagePosition, salt, topic_is_on};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use suidao_page::seeded_rng::SeededRng;
 
 /// Probability that an off-topic page links to the head of a tunnel.
 const STRAY_HEADS: f64 = 0.01;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum LinkTarget {
-    Page(u64),
-    /// A page by its second URL.
-    AliasUrl(u64),
-    Redirect(u64),
-    /// The root of a host: its front page, or a redirect.
-    Root(u64),
-    /// A missing page: 404 on this host.
-    Missing(u64, u64),
-    NoHost(u64),
-    /// An auxiliary page of this host.
-    Aux(u64, AuxPage),
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum TemplateBlock {

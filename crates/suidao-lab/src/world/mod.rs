@@ -17,6 +17,7 @@ mod response;
 
 mod serve;
 mod spec;
+mod target;
 #[cfg(test)]
 mod tests;
 mod truth;

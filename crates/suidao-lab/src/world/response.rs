@@ -2,10 +2,9 @@
 
 use bytes::Bytes;
 
-use super::address::AuxPage;
 use super::html::{Anchor, HtmlPage};
-use super::layout::salt;
 use super::links::{PlannedLink, TemplateBlock};
+use super::target::{AuxPage, salt};
 use super::truth::{SyntheticWeb, crawl_url};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use super::write;

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::address::AuxPage;
-use super::layout::{PagePosition, topic_is_on};
-use super::links::{LinkTarget, LinkText, PlannedLink, TemplateBlock};
+use super::links::{LinkText, PlannedLink, TemplateBlock};
+use super::target::{AuxPage, LinkTarget, PagePosition, topic_is_on};
 use super::truth::crawl_url;
 use super::words::NEAR_TOPIC;
 use super::*;

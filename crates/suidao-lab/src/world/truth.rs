@@ -1,8 +1,9 @@
 //! The interface of the generated web: content and ground truth.
 
 use super::address::alias_url;
-use super::layout::{Layout, PagePosition, salt};
+use super::layout::Layout;
 use super::spec::{SpecError, WebSpec};
+use super::target::{PagePosition, salt};
 use suidao_page::model::CrawlUrl;
 use suidao_page::seeded_rng::SeededRng;
 

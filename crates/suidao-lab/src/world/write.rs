@@ -1,8 +1,8 @@
 //! Generates sentences, titles and paragraphs about a topic, and texts of links.
 
-use super::address::AuxPage;
-use super::layout::{Layout, PagePosition, salt, topic_is_on};
+use super::layout::Layout;
 use super::links::LinkText;
+use super::target::{AuxPage, PagePosition, salt, topic_is_on};
 use super::words::{TopicWords, WORDS, vocabulary};
 use suidao_page::seeded_rng::SeededRng;
 

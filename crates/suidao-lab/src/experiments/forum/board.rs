@@ -39,6 +39,49 @@ impl Default for BoardSkin {
     }
 }
 
+/// What a crawler did and found on a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CrawlDay {
+    /// Threads changed since the previous cycle.
+    pub changed: usize,
+    /// Of these, fetched.
+    pub found: usize,
+    /// Threads fetched.
+    pub fetched: usize,
+    /// Of these, changed.
+    pub right: usize,
+    /// Requests for index pages and pages of threads.
+    pub requests: usize,
+    pub posts: usize,
+}
+
+impl CrawlDay {
+    /// Share of changed threads fetched in their cycle; 1 without changes.
+    pub fn recall(&self) -> f64 {
+        share(self.found, self.changed)
+    }
+
+    /// Share of fetched threads that had changed; 1 without fetches.
+    pub fn precision(&self) -> f64 {
+        share(self.right, self.fetched)
+    }
+
+    pub fn sum(days: &[Self]) -> Self {
+        days.iter().fold(Self::default(), |sum, day| Self {
+            changed: sum.changed + day.changed,
+            found: sum.found + day.found,
+            fetched: sum.fetched + day.fetched,
+            right: sum.right + day.right,
+            requests: sum.requests + day.requests,
+            posts: sum.posts + day.posts,
+        })
+    }
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
 /// The time that a page at `now` (the forum's clock) shows for `at`.
 fn displayed_time(times: Times, at: i64, now: i64) -> Option<ApproxTime> {
     let absolute = |unit: i64| ApproxTime { at: (at + OFFSET).div_euclid(unit) * unit - OFFSET, within: unit as u32 };

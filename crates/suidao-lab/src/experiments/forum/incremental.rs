@@ -1,7 +1,7 @@
 //! Recall and precision of following a forum in cycles: share of changed threads that were fetched, and of fetched
 //! threads that had changed (Du, Ma 2010, fig. 5).
 
-use super::board::{BoardSkin, SimulatedBoard};
+use super::board::{BoardSkin, CrawlDay, SimulatedBoard};
 use super::reader::BoardFollower;
 use crate::world::forum::Activity;
 
@@ -15,48 +15,6 @@ pub enum ChangeDetector {
     Bic,
     /// By mean intervals.
     Eic,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CrawlDay {
-    /// Threads changed since the previous cycle.
-    pub changed: usize,
-    /// Of these, fetched.
-    pub found: usize,
-    /// Threads fetched.
-    pub fetched: usize,
-    /// Of these, changed.
-    pub right: usize,
-    /// Requests for index pages and pages of threads.
-    pub requests: usize,
-    pub posts: usize,
-}
-
-impl CrawlDay {
-    /// Share of changed threads fetched in their cycle; 1 without changes.
-    pub fn recall(&self) -> f64 {
-        share(self.found, self.changed)
-    }
-
-    /// Share of fetched threads that had changed; 1 without fetches.
-    pub fn precision(&self) -> f64 {
-        share(self.right, self.fetched)
-    }
-
-    pub fn sum(days: &[Self]) -> Self {
-        days.iter().fold(Self::default(), |sum, day| Self {
-            changed: sum.changed + day.changed,
-            found: sum.found + day.found,
-            fetched: sum.fetched + day.fetched,
-            right: sum.right + day.right,
-            requests: sum.requests + day.requests,
-            posts: sum.posts + day.posts,
-        })
-    }
-}
-
-fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
 /// Follows all boards of a forum for `count` days, one after another in each cycle. Everything before `start` (seconds

@@ -6,6 +6,6 @@ mod delays;
 mod incremental;
 mod reader;
 
-pub use board::{BoardSkin, Times};
+pub use board::{BoardSkin, CrawlDay, Times};
 pub use delays::{BoardPosts, Delays, ForumDays, statistics};
-pub use incremental::{ChangeDetector, CrawlDay, cycles};
+pub use incremental::{ChangeDetector, cycles};

@@ -1,7 +1,6 @@
 //! A simulated follower of a board: its records and the cost of requests.
 
-use super::board::{SimulatedBoard, THREADS};
-use super::incremental::CrawlDay;
+use super::board::{CrawlDay, SimulatedBoard, THREADS};
 use suidao_forum::forum::increment::{BoardScan, KnownThread};
 use suidao_page::model::ListedActivity;
 

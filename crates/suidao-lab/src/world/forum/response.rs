@@ -9,7 +9,7 @@ use minijinja::value::{Serde, Value};
 use super::address::post_id;
 use super::route::{ForumPageKind, Route};
 use super::site::Forum;
-use super::spec::PastLastPage;
+use super::skin::PastLastPage;
 use super::text::DrawPurpose;
 use super::times::{self, TimeFormat};
 use super::view::{PageView, ViewRow};

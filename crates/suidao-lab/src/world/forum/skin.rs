@@ -8,7 +8,6 @@ use serde::Deserialize;
 use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 use super::route::ForumPageKind;
-use super::spec::PastLastPage;
 
 /// How a forum writes its pages and URLs: as software in use does, structure and wording.
 #[derive(
@@ -38,6 +37,17 @@ pub enum Skin {
     Bbs,
     /// A small forum in English
     English,
+}
+
+/// The answer to a request for a page after the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum PastLastPage {
+    /// The last page, with status 200.
+    Clamp,
+    Missing,
+    /// A page without entries, with status 200.
+    Empty,
 }
 
 #[derive(Deserialize)]

@@ -1,20 +1,7 @@
 //! Parameters of a generated forum.
 
-use serde::Deserialize;
-
 use super::ActivitySpec;
 use super::skin::Skin;
-
-/// The answer to a request for a page after the last one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum PastLastPage {
-    /// The last page, with status 200.
-    Clamp,
-    Missing,
-    /// A page without entries, with status 200.
-    Empty,
-}
 
 /// The parameters of a [`super::Forum`]. Equal specs give the same forum, byte for byte. Requires at least one board,
 /// one user, one category (at most as many as boards), and one thread and post per page.

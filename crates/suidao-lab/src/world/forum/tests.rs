@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::route::{ForumPageKind, Route};
-use super::spec::PastLastPage;
+use super::skin::PastLastPage;
 use super::*;
 use suidao_page::model::{CrawlUrl, Fetched};
 
