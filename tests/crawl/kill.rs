@@ -1,16 +1,16 @@
-//! `kill -9`: killed twenty times at random moments, a crawl of the generated web ends with the pages of an undisturbed
+//! `kill -9`: killed at random moments, a crawl of the generated web ends with the pages of an undisturbed
 //! one, none lost or twice; only requests in flight are repeated, and every WARC file is intact.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::support::tools::depth;
 use crate::support::{Running, Stage, export, finite, pages, records, run, settle, suidao, warcio_check};
 use suidao::seeded_rng::SeededRng;
 use suidao::store::{ArchiveReader, CrawlDirectory, Responses};
 use suidao::world::{ServedRequest, ServerOptions};
 
-const KILLS: usize = 20;
 const IN_FLIGHT: usize = 8;
 /// Breadth-first to the end of a finite web: the set of fetched pages does not depend on their order.
 const ALL: [&str; 6] = ["--strategy", "breadth-first", "--set", "crawl.in_flight=8", "--set", "limits.hops=10000"];
@@ -29,7 +29,8 @@ fn warc_files(dir: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn twenty_kills_lose_nothing() {
+fn kills_lose_nothing() {
+    let wanted_kills = depth(4, 20);
     let seed = std::env::var("SUIDAO_KILL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| {
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
     });
@@ -55,7 +56,7 @@ fn twenty_kills_lose_nothing() {
         let mut command = stage.crawl("killed", &ALL);
         command.args(["--set", &every]);
         let mut running = Running::start(command);
-        let left = KILLS - kills;
+        let left = wanted_kills - kills;
         if left > 0 {
             let (before, begun) = (stage.server.requests(), Instant::now());
             // After so many requests that about as many remain for each later kill; every third kill at a moment of the
@@ -85,7 +86,7 @@ fn twenty_kills_lose_nothing() {
         break ended;
     };
     assert!(ended.err.contains("Nothing is left to fetch"), "{}", ended.err);
-    assert!(kills >= KILLS / 2, "it was over after {kills} kills");
+    assert!(kills >= wanted_kills / 2, "it was over after {kills} kills");
 
     let fetched = pages(&out);
     assert!(fetched.values().all(|&times| times == 1), "no page is in the store twice");

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::support::tools::depth;
 use suidao::config::Config;
 use suidao::crawl::{Crawl, ForumMode};
 use suidao::forum::tally::ForumTally;
@@ -92,12 +93,14 @@ fn sort(forum: &Forum, fetched: &[CrawlUrl]) -> Seen {
     seen
 }
 
+/// Each skin; by default some that differ most.
 fn each_skin(test: impl Fn(Skin) + Sync) {
+    let skins: Vec<Skin> = Skin::all().iter().copied().step_by(depth(4, 1)).collect();
     let next = std::sync::atomic::AtomicUsize::new(0);
     let failed: Vec<String> = std::thread::scope(|scope| {
         let work = || {
             let mut failed = Vec::new();
-            while let Some(&skin) = Skin::all().get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+            while let Some(&skin) = skins.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
                 if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(skin))).is_err() {
                     failed.push(format!("{skin:?}"));
                 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::tools;
+use crate::support::tools::{self, depth};
 use proptest::prelude::*;
 use scraper::{Html, Node};
 use suidao::model::{CrawlUrl, Fetched};
@@ -221,7 +221,7 @@ const PARTS: [&str; 96] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #![proptest_config(ProptestConfig::with_cases(depth(256, 4_000)))]
 
     #[test]
     fn generated_pages(parts in prop::collection::vec((0..PARTS.len() + 40, 0..1000_u32), 0..40)) {

@@ -10,6 +10,19 @@ pub fn is_ci() -> bool {
     std::env::var_os("SUIDAO_CI").is_some_and(|value| !value.is_empty())
 }
 
+/// How much a test tries: with `SUIDAO_CI` all of it, otherwise as much as a reader waits for.
+pub fn depth<T>(usual: T, full: T) -> T {
+    if is_ci() { full } else { usual }
+}
+
+/// Whether to leave out a test that takes long; prints so. With `SUIDAO_CI` it runs.
+pub fn is_for_ci(what: &str) -> bool {
+    if !is_ci() {
+        let _ = writeln!(std::io::stderr(), "skipped: {what}; SUIDAO_CI=1 runs it");
+    }
+    !is_ci()
+}
+
 /// Printed instead of running a test.
 pub fn missing(what: &str) {
     assert!(!is_ci(), "{what}");
