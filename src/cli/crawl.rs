@@ -18,9 +18,10 @@ use suidao::strategy::StrategyName;
 use super::names::one_of;
 use super::network::NetworkArgs;
 use super::operate::{GoalsArgs, OperatingArgs};
+use super::outcome::{Exit, Verbosity};
 use super::screen::Screen;
 use super::summary::RunSummary;
-use super::{Exit, Verbosity, dry_run, inputs};
+use super::{dry_run, inputs};
 
 /// Crawl for a topic from seed URLs; Ctrl-C stops cleanly, and the same command resumes.
 #[derive(Args)]

@@ -18,8 +18,10 @@ use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
 use suidao::world::{Proxied, SyntheticWeb, WebServer, WebSpec};
 
+use super::cluster;
+use super::outcome::{Exit, Verbosity};
 use super::screen::Screen;
-use super::{Exit, Verbosity, cluster, temporary_directory};
+use super::temporary::temporary_directory;
 
 /// Crawl a generated web on loopback with five strategies and compare them.
 #[derive(Args)]

@@ -6,7 +6,7 @@ use suidao::live::Job;
 use suidao::model::number;
 use suidao::plan::{DryRun, RefreshPlan};
 
-use super::Exit;
+use super::outcome::Exit;
 
 /// Prints the first `most` requests; `detailed`: with queue and k of each URL.
 pub fn crawl(job: &Job, most: usize, json: bool, detailed: bool) -> Result<Exit> {

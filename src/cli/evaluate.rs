@@ -17,8 +17,8 @@ use suidao::text::entries;
 
 use super::index::current;
 use super::inputs::needed_topic_of_crawl;
+use super::outcome::{Exit, Verbosity};
 use super::source::{CrawlSource, CrawlSourceArgs, NatsArgs};
-use super::{Exit, Verbosity};
 
 /// Measure what queries find in a crawl as it progressed: precision and relevant pages.
 #[derive(Args)]

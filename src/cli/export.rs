@@ -18,9 +18,10 @@ use suidao::store::{CrawlDirectory, rfc3339};
 use super::engines::{self, Engine, ExportResult};
 use super::extraction;
 use super::filter::FilterArgs;
+use super::outcome::{Exit, Verbosity};
 use super::source::{CLUSTER, CrawlSourceArgs};
 use super::summary::most_first;
-use super::{Exit, Verbosity, inputs, outfiles};
+use super::{inputs, outfiles};
 
 /// Export the pages of a crawl to a file or a search server.
 #[derive(Args, Clone)]

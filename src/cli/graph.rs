@@ -10,9 +10,10 @@ use suidao::model::number;
 use suidao::store::directory::write_whole;
 
 use super::export::{with_progress, with_spinner};
+use super::inputs;
+use super::outcome::{Exit, Verbosity};
 use super::report::language;
 use super::source::CrawlSourceArgs;
-use super::{Exit, Verbosity, inputs};
 
 /// Show the link graph of a crawl: islands of relevant pages, and the tunnels and gates that lead to them.
 #[derive(Args)]

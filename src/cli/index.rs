@@ -12,7 +12,9 @@ use suidao::index::{Index, IndexBuild, IndexError};
 use suidao::store::{CrawlDirectory, Store, plain_file};
 
 use super::export::with_progress;
-use super::{Verbosity, extraction, inputs, temporary_directory};
+use super::outcome::Verbosity;
+use super::temporary::temporary_directory;
+use super::{extraction, inputs};
 
 pub fn index_directory(directory: &Path) -> PathBuf {
     directory.join("index")

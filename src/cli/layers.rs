@@ -14,7 +14,7 @@ use suidao::replay::TopicalWeb;
 use suidao::store::directory::write_whole;
 use suidao::topic::{ContextGraphModel, LAST_LAYER, UNREACHABLE};
 
-use super::Verbosity;
+use super::outcome::Verbosity;
 use super::trial::{Trial, TrialArgs};
 
 /// Pages per layer: enough for significant words, few enough for the memory.

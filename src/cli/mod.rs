@@ -29,6 +29,7 @@ mod moved;
 mod names;
 mod network;
 mod operate;
+mod outcome;
 mod outfiles;
 mod practice;
 mod refresh;
@@ -42,14 +43,14 @@ mod serve;
 mod shell;
 mod source;
 mod summary;
+mod temporary;
 mod topic;
 mod trial;
 mod why;
 
 use std::process::ExitCode;
 
-use anyhow::Context;
-use clap::{Args, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use suidao::export::engines::push::PushError;
 use suidao::index::IndexError;
 use suidao::live::LiveError;
@@ -59,6 +60,8 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use outcome::{Exit, Verbosity};
+
 /// A focused web crawler that follows off-topic links when they lead back to the topic.
 #[derive(Parser)]
 #[command(name = "suidao", version, max_term_width = 100, after_help = "Example: suidao demo")]
@@ -67,17 +70,6 @@ struct Cli {
     verb: Verb,
     #[command(flatten)]
     verbosity: Verbosity,
-}
-
-/// How much is printed.
-#[derive(Args, Clone, Copy)]
-pub struct Verbosity {
-    /// Print more detail, such as each page's outcome (-vv for traces)
-    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
-    verbose: u8,
-    /// Print only errors
-    #[arg(short, long, global = true)]
-    quiet: bool,
 }
 
 #[derive(Subcommand)]
@@ -132,17 +124,6 @@ enum Verb {
     Man(shell::ManArgs),
 }
 
-/// How a verb ended, unless with an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    Done,
-    /// It stopped before its goal.
-    Incomplete,
-    /// Its input was wrong, and the error was printed.
-    Invalid,
-    Interrupted,
-}
-
 /// Parses the arguments, runs the verb, prints an error, and returns the exit code.
 pub fn main() -> ExitCode {
     terminal::report_panics();
@@ -190,8 +171,8 @@ pub fn main() -> ExitCode {
         Verb::Compare(args) => compare::run(&args, cli.verbosity),
         Verb::Practice(args) => practice::run(&args, cli.verbosity),
         Verb::Check(args) => check::run(&args, cli.verbosity),
-        Verb::Completions(args) => shell::completions(&args),
-        Verb::Man(args) => shell::man(&args),
+        Verb::Completions(args) => shell::completions(&args, &mut Cli::command()),
+        Verb::Man(args) => shell::man(&args, Cli::command()),
     };
     match ended {
         Ok(Exit::Done) => ExitCode::SUCCESS,
@@ -221,11 +202,6 @@ fn survive_file_limits() {
     let kind = tokio::signal::unix::SignalKind::from_raw(SIGXFSZ);
     // If this fails the default action remains.
     drop(runtime.and_then(|runtime| runtime.block_on(async { tokio::signal::unix::signal(kind) })));
-}
-
-/// A directory that is removed on drop.
-fn temporary_directory() -> anyhow::Result<tempfile::TempDir> {
-    tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")
 }
 
 /// The error and its causes in one line, without causes that it already contains. Advice, which follows a semicolon,

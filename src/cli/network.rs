@@ -8,8 +8,8 @@ use suidao::config::Config;
 use suidao::config::stored::ConfigUse;
 use suidao::fetch::render::RenderMode;
 
-use super::Verbosity;
 use super::names::one_of;
+use super::outcome::Verbosity;
 
 /// How requests are sent.
 #[derive(Args)]

@@ -12,7 +12,8 @@ use suidao::status;
 use suidao::store::CrawlDirectory;
 
 use super::crawl::interrupted;
-use super::{Verbosity, journal};
+use super::journal;
+use super::outcome::Verbosity;
 
 /// The help of --max-requests where no limit follows from --max-pages.
 pub const UNLIMITED: &str = "Stop after N requests, successful or not [default: no limit]";

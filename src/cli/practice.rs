@@ -17,7 +17,7 @@ use suidao::world::{
 };
 
 use super::names::{between, one_of};
-use super::{Exit, Verbosity};
+use super::outcome::{Exit, Verbosity};
 
 /// Serve a generated web on loopback to practise on, with sample pages and seeds.
 #[derive(Args)]

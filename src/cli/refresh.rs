@@ -22,9 +22,10 @@ use suidao::topic::Topic;
 use super::names::{between, one_of};
 use super::network::NetworkArgs;
 use super::operate::OperatingArgs;
+use super::outcome::{Exit, Verbosity};
 use super::screen::Screen;
 use super::summary::RunSummary;
-use super::{Exit, Verbosity, dry_run, inputs};
+use super::{dry_run, inputs};
 
 /// Revisit the pages of a crawl that have probably changed, and fetch promising pages that they newly link to; the same
 /// command resumes a round.

@@ -20,13 +20,14 @@ use suidao::store::harvest::HarvestCurve;
 use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
 
+use super::inputs;
 use super::names::one_of;
 use super::network::ConfigArgs;
 use super::operate::{GoalsArgs, UNLIMITED};
+use super::outcome::{Exit, Verbosity};
 use super::screen::{Screen, events};
 use super::summary::RunSummary;
 use super::trial::{Trial, TrialArgs};
-use super::{Exit, Verbosity, inputs};
 
 /// Simulate a crawl of a recorded or generated web, without a network and on a virtual clock.
 ///

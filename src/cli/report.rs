@@ -11,8 +11,9 @@ use suidao::store::directory::{write_own, write_whole};
 use suidao::store::{CrawlDirectory, plain_file};
 
 use super::export::{with_progress, with_spinner};
+use super::inputs;
+use super::outcome::{Exit, Verbosity};
 use super::source::CrawlSourceArgs;
-use super::{Exit, Verbosity, inputs};
 
 /// Write an HTML report about a crawl: harvest, hosts, tunnels, link graph, dates, duplicates, failures and queue.
 #[derive(Args)]

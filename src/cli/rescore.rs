@@ -14,8 +14,9 @@ use suidao::store::{CrawlDirectory, Meta, Store};
 
 use super::export::with_progress;
 use super::names::between;
+use super::outcome::{Exit, Verbosity};
 use super::summary::write_summary;
-use super::{Exit, Verbosity, inputs, report};
+use super::{inputs, report};
 
 /// Judge the stored pages of a crawl by another lexicon or page threshold; nothing is fetched.
 ///

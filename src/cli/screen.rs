@@ -11,7 +11,8 @@ use suidao::model::{Batch, CrawlUrl, Event, Millis, span};
 
 use suidao::visible;
 
-use super::{Verbosity, terminal};
+use super::outcome::Verbosity;
+use super::terminal;
 
 /// Longest time between two lines.
 const LINE_EVERY: Duration = Duration::from_secs(10);

@@ -14,9 +14,9 @@ use suidao::text::segment::is_loaded;
 
 use super::filter::FilterArgs;
 use super::index::current;
+use super::outcome::{Exit, Verbosity};
 use super::source::CrawlSourceArgs;
 use super::terminal::{Emphasis, MarkedText};
-use super::{Exit, Verbosity};
 
 /// Search the pages of a crawl.
 #[derive(Args)]

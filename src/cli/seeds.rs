@@ -15,8 +15,9 @@ use suidao::store::directory::write_whole;
 use suidao::topic::Topic;
 
 use super::export::with_progress;
+use super::inputs;
 use super::network::NetworkArgs;
-use super::{Exit, Verbosity, inputs};
+use super::outcome::{Exit, Verbosity};
 
 /// Propose seeds for a topic: from the links of a crawl, a web archive's index or a search service.
 ///

@@ -10,8 +10,8 @@ use tokio::net::TcpListener;
 
 use super::crawl::interrupts;
 use super::index::current;
+use super::outcome::{Exit, Verbosity};
 use super::source::CrawlSourceArgs;
-use super::{Exit, Verbosity};
 
 /// Serve a local search page for a crawl.
 #[derive(Args)]

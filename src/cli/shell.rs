@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::{Cli, Exit};
+use super::outcome::Exit;
 
 /// Print a completion script for a shell.
 #[derive(Args)]
@@ -24,17 +24,17 @@ pub struct ManArgs {
     pub directory: PathBuf,
 }
 
-pub fn completions(args: &CompletionsArgs) -> Result<Exit> {
+pub fn completions(args: &CompletionsArgs, command: &mut Command) -> Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "suidao", &mut script);
+    clap_complete::generate(args.shell, command, "suidao", &mut script);
     outln!("{}", String::from_utf8(script)?.trim_end());
     Ok(Exit::Done)
 }
 
-pub fn man(args: &ManArgs) -> Result<Exit> {
+pub fn man(args: &ManArgs, command: Command) -> Result<Exit> {
     let name = args.directory.display();
     std::fs::create_dir_all(&args.directory)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.directory))
+        .and_then(|()| clap_mangen::generate_to(command, &args.directory))
         .with_context(|| format!("cannot write man pages to {name}; give a directory that you may write to"))?;
     Ok(Exit::Done)
 }

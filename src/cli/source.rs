@@ -8,7 +8,8 @@ use clap::Args;
 use suidao::store::CrawlDirectory;
 use tempfile::TempDir;
 
-use super::{cluster, temporary_directory};
+use super::cluster;
+use super::temporary::temporary_directory;
 
 /// Prefix of the name of a crawl on a NATS server.
 pub const CLUSTER: &str = "cluster:";

@@ -8,8 +8,9 @@ use suidao::messages::Lang;
 use suidao::model::{CrawlUrl, number};
 use suidao::store::Store;
 
+use super::inputs;
+use super::outcome::{Exit, Verbosity};
 use super::source::CrawlSourceArgs;
-use super::{Exit, Verbosity, inputs};
 
 /// Explain how a URL was found, what it scored, or why it was skipped, and list its visits; -v adds its queue and k.
 #[derive(Args)]

@@ -10,7 +10,7 @@ use suidao::html::count;
 use suidao::store::CrawlDirectory;
 use suidao::store::verify::{self, CrawlCheck, RepairOutcome, RepairPlan};
 
-use crate::cli::Exit;
+use crate::cli::outcome::Exit;
 
 /// Verify the log and the WARC archive of a crawl directory.
 ///

@@ -14,7 +14,7 @@ use suidao::config::Config;
 use suidao::model::CrawlUrl;
 
 use super::network::ConfigArgs;
-use super::{Exit, Verbosity};
+use super::outcome::{Exit, Verbosity};
 
 /// Inspect one page, robots.txt, URL, configuration or crawl directory.
 #[derive(Args)]

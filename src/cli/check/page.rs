@@ -31,7 +31,9 @@ use suidao::visible;
 use super::{parse, read};
 use crate::cli::crawl::interrupted;
 use crate::cli::network::NetworkArgs;
-use crate::cli::{Exit, Verbosity, extraction, inputs, temporary_directory};
+use crate::cli::outcome::{Exit, Verbosity};
+use crate::cli::temporary::temporary_directory;
+use crate::cli::{extraction, inputs};
 
 /// Maximum number of links shown to people; JSON has all.
 const LINKS: usize = 40;

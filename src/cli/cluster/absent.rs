@@ -7,7 +7,7 @@ use anyhow::{Error, Result, bail};
 use clap::Args;
 use suidao::store::CrawlDirectory;
 
-use super::{Exit, Verbosity};
+use super::outcome::{Exit, Verbosity};
 
 const ABSENT: &str = "this suidao was built without distributed crawls; install it with them from the source directory: \
                       `cargo install --path . --features cluster`";

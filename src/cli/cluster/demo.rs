@@ -20,7 +20,8 @@ use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
 use suidao::world::{Proxied, ServedRequest, ServerOptions, SyntheticWeb, WebServer, WebSpec};
 
-use crate::cli::{Exit, Verbosity, temporary_directory};
+use crate::cli::outcome::{Exit, Verbosity};
+use crate::cli::temporary::temporary_directory;
 
 /// Name of the crawl.
 const NAME: &str = "demo";

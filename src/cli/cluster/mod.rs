@@ -21,11 +21,12 @@ use suidao::strategy::StrategyName;
 use tokio::net::TcpListener;
 
 use super::crawl::interrupted;
+use super::inputs;
 use super::names::one_of;
 use super::network::NetworkArgs;
 use super::operate::GoalsArgs;
+use super::outcome::{Exit, Verbosity};
 use super::source::NatsArgs;
-use super::{Exit, Verbosity, inputs};
 
 pub use demo::run as demo;
 

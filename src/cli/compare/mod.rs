@@ -13,9 +13,9 @@ use suidao::config::Config;
 use suidao::eval::{Comparison, ComparisonFacts, ORACLE, Plan, TaskPlan, csv, table};
 use suidao::strategy::{NoStrategy, StrategyName, StrategySettings};
 
+use super::outcome::{Exit, Verbosity};
 use super::replay::REPLAY_DEFAULTS;
 use super::trial::TrialArgs;
-use super::{Exit, Verbosity};
 use runs::Contestant;
 
 /// Compare crawl strategies on recorded or generated webs.

@@ -18,9 +18,10 @@ use suidao::replay::{TopicalWeb, replay_while};
 use suidao::strategy::{Strategy, StrategySettings};
 use suidao::world::WebSpec;
 
+use super::super::inputs;
+use super::super::outcome::Verbosity;
 use super::super::screen::Screen;
 use super::super::trial::{Trial, TrialArgs};
-use super::super::{Verbosity, inputs};
 
 /// A run fetches at most this many times the pages that should count, plus 1,000, so that a run without countable pages
 /// ends.

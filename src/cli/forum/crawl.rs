@@ -20,9 +20,10 @@ use suidao::store::{CrawlDirectory, Store, plain_file};
 use super::super::names::one_of;
 use super::super::network::NetworkArgs;
 use super::super::operate::{GoalsArgs, OperatingArgs};
+use super::super::outcome::{Exit, Verbosity};
 use super::super::screen::Screen;
 use super::super::summary::RunSummary;
-use super::super::{Exit, Verbosity, dry_run, inputs};
+use super::super::{dry_run, inputs};
 
 /// URLs listed per kind of problem.
 const NAMED: usize = 5;

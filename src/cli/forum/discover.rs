@@ -16,8 +16,9 @@ use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 
 use super::super::network::NetworkArgs;
+use super::super::outcome::{Exit, Verbosity};
 use super::super::screen::Screen;
-use super::super::{Exit, Verbosity, temporary_directory};
+use super::super::temporary::temporary_directory;
 use super::samples;
 
 /// Detect the boards, threads and pagination of a forum from about 20 pages, and write a forum file.

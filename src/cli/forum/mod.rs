@@ -16,7 +16,7 @@ use suidao::model::CrawlUrl;
 use suidao::store::CrawlDirectory;
 use suidao::topic::{Lexicon, Topic};
 
-use super::{Exit, Verbosity};
+use super::outcome::{Exit, Verbosity};
 
 /// Forums: boards, threads, posts.
 #[derive(Args)]

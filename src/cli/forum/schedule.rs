@@ -12,7 +12,7 @@ use suidao::store::directory::write_whole;
 use suidao::store::{CrawlDirectory, Store, plain_file};
 
 use super::super::names::one_of;
-use super::super::{Exit, Verbosity};
+use super::super::outcome::{Exit, Verbosity};
 
 /// Print or draw the visit schedule of each board, computed from its posts of the last 28 days.
 #[derive(Args)]

@@ -16,8 +16,8 @@ use suidao::store::{CrawlDirectory, Store};
 use suidao::topic::Topic;
 
 use super::filter::FilterArgs;
+use super::outcome::{Exit, Verbosity};
 use super::terminal::{self, Emphasis, MarkedText};
-use super::{Exit, Verbosity};
 
 /// Answers needed for a summary.
 const ENOUGH: usize = 50;

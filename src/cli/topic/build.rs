@@ -9,9 +9,9 @@ use suidao::store::directory::write_whole;
 use suidao::topic::{Background, LearnOptions, Lexicon, Method, RemovedTerms, Sample, learn, learn_from_keywords};
 
 use super::{lists, samples};
-use crate::cli::Verbosity;
 use crate::cli::names::one_of;
 use crate::cli::network::NetworkArgs;
+use crate::cli::outcome::Verbosity;
 
 #[derive(Args)]
 pub struct BuildArgs {

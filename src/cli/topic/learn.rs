@@ -11,7 +11,8 @@ use suidao::topic::{Sample, learn_from_labels};
 
 use super::{lists, samples};
 use crate::cli::export::with_spinner;
-use crate::cli::{Verbosity, inputs};
+use crate::cli::inputs;
+use crate::cli::outcome::Verbosity;
 
 /// Maximum number of changes printed in each direction.
 const MAX_PRINTED: usize = 10;

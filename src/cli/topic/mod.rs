@@ -9,7 +9,7 @@ mod test;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use super::{Exit, Verbosity};
+use super::outcome::{Exit, Verbosity};
 
 /// `suidao topic`.
 #[derive(Args)]

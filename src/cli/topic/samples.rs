@@ -14,8 +14,9 @@ use suidao::store::{CrawlDirectory, Responses, Store, archive};
 use suidao::topic::{Lexicon, Sample, Topic};
 
 use crate::cli::network::NetworkArgs;
+use crate::cli::outcome::Verbosity;
 use crate::cli::screen::Screen;
-use crate::cli::{Verbosity, temporary_directory};
+use crate::cli::temporary::temporary_directory;
 
 /// Limit of decoded bodies.
 const MAX_BODY: usize = 64 << 20;
