@@ -112,7 +112,7 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
         let directory = CrawlDirectory::new(root.join(strategy.to_string()));
         let job = Job::new(Arc::clone(&topic), world.seeds(), config, directory);
         let mut screen = Screen::new(verbosity, false, job.config.goals());
-        let report = live::run(&job, |news| screen.report(&news), super::crawl::interrupted());
+        let report = live::run(&job, |news| screen.report(&news), super::signals::interrupted());
         screen.clear();
         let report = report.with_context(|| format!("the demo crawl with {name} failed"))?;
         if report.stop.is_none() {

@@ -14,12 +14,12 @@ use suidao::live::Job;
 use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
 
-use super::crawl::interrupted;
 use super::inputs;
 use super::names::one_of;
 use super::network::ConfigArgs;
 use super::outcome::{Exit, Verbosity};
 use super::screen::Screen;
+use super::signals::interrupted;
 use super::summary::{RunSummary, Stopped, most_first};
 
 /// Make a crawl directory from the WARC files of any crawler, as if suidao had crawled the pages; nothing is requested.

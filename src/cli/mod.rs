@@ -41,6 +41,7 @@ mod search;
 mod seeds;
 mod serve;
 mod shell;
+mod signals;
 mod source;
 mod summary;
 mod temporary;

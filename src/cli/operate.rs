@@ -11,9 +11,9 @@ use suidao::live::{self, CrawlMonitor, CrawlReport, Job, News};
 use suidao::status;
 use suidao::store::CrawlDirectory;
 
-use super::crawl::interrupted;
 use super::journal;
 use super::outcome::Verbosity;
+use super::signals::interrupted;
 
 /// The help of --max-requests where no limit follows from --max-pages.
 pub const UNLIMITED: &str = "Stop after N requests, successful or not [default: no limit]";

@@ -95,7 +95,7 @@ pub fn run(args: &PracticeArgs, verbosity: Verbosity) -> Result<Exit> {
 /// Listens for Ctrl-C before the first file is written, so that it can be stopped cleanly as soon as the files exist,
 /// but not while a web is generated.
 fn end() -> Pin<Box<dyn Future<Output = ()>>> {
-    Box::pin(super::crawl::interrupts())
+    Box::pin(super::signals::interrupts())
 }
 
 fn web(args: &PracticeArgs, verbosity: Verbosity) -> Result<Serving> {

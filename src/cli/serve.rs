@@ -8,9 +8,9 @@ use suidao::config;
 use suidao::serve::{SearchSite, serve};
 use tokio::net::TcpListener;
 
-use super::crawl::interrupts;
 use super::index::current;
 use super::outcome::{Exit, Verbosity};
+use super::signals::interrupts;
 use super::source::CrawlSourceArgs;
 
 /// Serve a local search page for a crawl.

@@ -29,9 +29,9 @@ use suidao::topic::{Lexicon, Topic, TopicScores};
 use suidao::visible;
 
 use super::{parse, read};
-use crate::cli::crawl::interrupted;
 use crate::cli::network::NetworkArgs;
 use crate::cli::outcome::{Exit, Verbosity};
+use crate::cli::signals::interrupted;
 use crate::cli::temporary::temporary_directory;
 use crate::cli::{extraction, inputs};
 

@@ -56,7 +56,7 @@ pub fn run(workers: usize, seed: u64, verbosity: Verbosity) -> Result<Exit> {
     let config = config(&web);
     let one = CrawlDirectory::new(scratch.path().join("one"));
     let job = Job::new(Arc::clone(&topic), world.seeds(), config.clone(), one.clone());
-    if live::run(&job, |_| {}, crate::cli::crawl::interrupted())?.stop.is_none() {
+    if live::run(&job, |_| {}, crate::cli::signals::interrupted())?.stop.is_none() {
         return Ok(Exit::Interrupted);
     }
     let (expected, asked) = (pages(&one)?, web.log().len());

@@ -20,12 +20,12 @@ use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
 use tokio::net::TcpListener;
 
-use super::crawl::interrupted;
 use super::inputs;
 use super::names::one_of;
 use super::network::NetworkArgs;
 use super::operate::GoalsArgs;
 use super::outcome::{Exit, Verbosity};
+use super::signals::interrupted;
 use super::source::NatsArgs;
 
 pub use demo::run as demo;

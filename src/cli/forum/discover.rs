@@ -67,7 +67,7 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
             }
         }
     };
-    let report = live::run(&job, listener, super::super::crawl::interrupted());
+    let report = live::run(&job, listener, super::super::signals::interrupted());
     screen.clear();
     let report = report?;
     let map = match report.forum {

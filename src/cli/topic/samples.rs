@@ -207,7 +207,7 @@ fn fetch(seeds: Vec<CrawlUrl>, network: &NetworkArgs, verbosity: Verbosity, what
     let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));
     let job = Job::new(topic, seeds, config, directory);
     let mut screen = Screen::new(verbosity, false, StopConditions::pages(job.seeds.len() as u64));
-    let report = live::run(&job, |news| screen.report(&news), crate::cli::crawl::interrupted());
+    let report = live::run(&job, |news| screen.report(&news), crate::cli::signals::interrupted());
     screen.clear();
     let report = report.with_context(|| format!("cannot fetch the {what}"))?;
     let (fetched, requested) = (report.progress.pages, job.seeds.len());
