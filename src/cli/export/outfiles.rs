@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 use suidao::export::{graph, text};
 use suidao::index::Index;
 
+use super::args::{ExportArgs, Format};
 use super::engines;
-use super::export::{ExportArgs, Format};
 
 /// The format given, or that of the output's extension.
 pub fn format(args: &ExportArgs) -> Result<Format> {

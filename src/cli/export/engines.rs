@@ -15,7 +15,7 @@ use suidao::export::{Export, Output};
 use suidao::store::directory::{WriteError, write_own, write_whole};
 use suidao::store::plain_file;
 
-use super::export::{ExportArgs, ExportSelection, Format, SinceFlag, chosen};
+use super::args::{ExportArgs, ExportSelection, Format, SinceFlag, chosen, wrote};
 
 pub enum Engine {
     EsBulk {
@@ -127,7 +127,7 @@ pub fn write(
         0 => String::new(),
         gone => format!(", with {gone} deletions"),
     };
-    Ok(ExportResult { summary: super::export::wrote(done.pages, &rows) + &gone, rejected: Vec::new() })
+    Ok(ExportResult { summary: wrote(done.pages, &rows) + &gone, rejected: Vec::new() })
 }
 
 /// Additional files: ending of the name, and content.
