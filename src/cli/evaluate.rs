@@ -17,8 +17,9 @@ use suidao::text::entries;
 
 use super::index::current;
 use super::inputs::needed_topic_of_crawl;
+use super::nats::NatsArgs;
 use super::outcome::{Exit, Verbosity};
-use super::source::{CrawlSource, CrawlSourceArgs, NatsArgs};
+use super::source::{CrawlSource, CrawlSourceArgs};
 
 /// Measure what queries find in a crawl as it progressed: precision and relevant pages.
 #[derive(Args)]

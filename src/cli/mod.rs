@@ -26,6 +26,7 @@ mod label;
 mod layers;
 mod moved;
 mod names;
+mod nats;
 mod network;
 mod operate;
 mod outcome;

@@ -9,6 +9,7 @@ use suidao::store::CrawlDirectory;
 use tempfile::TempDir;
 
 use super::cluster;
+use super::nats::NatsArgs;
 use super::temporary::temporary_directory;
 
 /// Prefix of the name of a crawl on a NATS server.
@@ -21,22 +22,6 @@ pub struct CrawlSourceArgs {
     pub directory: PathBuf,
     #[command(flatten)]
     pub nats: NatsArgs,
-}
-
-/// The server of a cluster.
-#[derive(Args, Clone, Debug)]
-pub struct NatsArgs {
-    /// URLs of NATS servers, separated by commas, or a context file of the nats command (.json) with login and
-    /// certificates
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "NATS_URL",
-        hide_env_values = true,
-        default_value = "nats://127.0.0.1:4222",
-        help_heading = "Input"
-    )]
-    pub nats: String,
 }
 
 /// A crawl that can be read.

@@ -22,11 +22,11 @@ use tokio::net::TcpListener;
 
 use super::inputs;
 use super::names::one_of;
+use super::nats::NatsArgs;
 use super::network::NetworkArgs;
 use super::operate::GoalsArgs;
 use super::outcome::{Exit, Verbosity};
 use super::signals::interrupted;
-use super::source::NatsArgs;
 
 pub use demo::run as demo;
 
