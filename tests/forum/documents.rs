@@ -87,7 +87,10 @@ fn the_forum_itself_tells_the_order_of_day_and_month() {
 
 #[test]
 fn the_title_of_a_thread_is_without_the_names_of_site_and_board() {
-    let heads: [fn(&str) -> String; 5] = [
+    let heads: [fn(&str) -> String; 8] = [
+        |title| format!("Bakers: {title}"),
+        |title| format!("{title} (Page 1 of 3) - Bakers"),
+        |_| "Bakers".to_owned(),
         |title| format!("{title} | The Bakers' Forum"),
         |title| format!("{title} - The board of bread 1 - The Bakers' Forum - Powered by Bread"),
         |title| format!("The Bakers' Forum • View topic - {title}"),

@@ -122,6 +122,12 @@ impl Explorer {
         self.linked.get(own)
     }
 
+    /// The longest text of the links to a URL.
+    pub fn link_text(&self, url: &CrawlUrl) -> &str {
+        let links = self.seen.iter().flat_map(|page_view| &page_view.links).filter(|link| link.url == *url);
+        links.map(|link| link.text.as_str()).max_by_key(|text| text.len()).unwrap_or_default()
+    }
+
     /// The URLs of a page: its own, and the one by which the forum links it.
     fn urls<'a>(&'a self, page_view: &'a ForumPageView) -> impl Iterator<Item = &'a CrawlUrl> {
         std::iter::once(&page_view.own).chain(self.linked(&page_view.own))

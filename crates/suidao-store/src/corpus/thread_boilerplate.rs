@@ -6,12 +6,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::announcements::Announcements;
 use suidao_forum::forum::analysis::PagePosts;
 use suidao_forum::forum::date_order::DateEvidence;
+use suidao_forum::forum::links::columns;
 use suidao_forum::forum::signatures::Signatures;
 
 /// Separators between the title of a page and the name of its site.
 pub(super) const SEPARATORS: [&str; 11] = [" | ", " - ", " – ", " — ", " · ", " • ", " » ", " « ", " :: ", "｜", "_"];
 /// Parts of a title that may be removed at either end.
 const PARTS: usize = 4;
+/// Characters of a link that may be a part of a title.
+const LINK: usize = 3;
 /// Titles of which a part must be common to all but a few.
 const TITLES: usize = 4;
 
@@ -20,6 +23,8 @@ pub(super) struct ThreadBoilerplate {
     /// Parts of titles with their separators, from the outermost.
     ends: Vec<String>,
     starts: Vec<String>,
+    /// All titles are the same: the name of the site.
+    are_same: bool,
     /// Names of boards.
     boards: FxHashSet<String>,
     announcements: Announcements,
@@ -42,8 +47,9 @@ impl ThreadBoilerplate {
                 break;
             }
         }
+        let are_same = titles.len() >= TITLES && titles.iter().all(|title| *title == titles[0]);
         let dates = pages.iter().fold(DateEvidence::default(), |dates, page| dates.and(page.dates));
-        Self { ends, starts, boards, announcements: Announcements::of(pages), signatures, dates }
+        Self { ends, starts, are_same, boards, announcements: Announcements::of(pages), signatures, dates }
     }
 
     pub fn announcements(&self) -> &Announcements {
@@ -59,7 +65,10 @@ impl ThreadBoilerplate {
     }
 
     /// The title of a thread without the names of site and board. `linked`: the text of a link to it.
-    pub fn title<'a>(&self, title: &'a str, linked: &str) -> &'a str {
+    pub fn title<'a>(&self, title: &'a str, linked: &'a str) -> &'a str {
+        if self.are_same && linked.chars().count() >= LINK {
+            return linked.trim();
+        }
         if let Some(own) = linked_part(title, linked) {
             return own;
         }
@@ -107,14 +116,19 @@ pub(super) fn without_separator(part: &str) -> &str {
     part[separator.map_or(0, |separator| separator.len())..].trim()
 }
 
-/// The parts of a title that a link to the page has too: lists show the titles of threads.
+/// The part of a title that a link to the page has too: lists show the titles of threads. If the link may be only a part
+/// of the thread's title, up to the next separators.
 fn linked_part<'a>(title: &'a str, linked: &str) -> Option<&'a str> {
-    /// Characters of a link that may be a part of a title.
-    const LINK: usize = 3;
-    let linked = linked.trim().trim_end_matches("...").trim_end_matches('…').trim();
+    let whole = linked.trim();
+    let linked = whole.trim_end_matches("...").trim_end_matches('…').trim();
     if linked.is_empty() {
         return None;
     }
+    let is_word_at = |text: Option<char>| text.is_some_and(char::is_alphanumeric);
+    let is_bounded = |from: usize| {
+        let (before, after) = (&title[..from], &title[from + linked.len()..]);
+        !is_word_at(before.chars().next_back()) && !is_word_at(after.chars().next())
+    };
     let around = |from: usize| {
         let to = from + linked.len();
         let ends =
@@ -124,7 +138,13 @@ fn linked_part<'a>(title: &'a str, linked: &str) -> Option<&'a str> {
         title[start..end.unwrap_or(title.len())].trim()
     };
     // The words may also be a part of the name of the site.
-    let best = title.match_indices(linked).map(|(from, _)| around(from)).min_by_key(|part| part.len())?;
+    let places = title.match_indices(linked).map(|(from, _)| (from, around(from)));
+    let (from, best) = places.min_by_key(|(_, part)| part.len())?;
+    // "new" in "What is new".
+    let is_most = columns(linked) * 2 >= columns(best);
+    if whole == linked && is_most && is_bounded(from) && linked.chars().count() >= LINK {
+        return Some(&title[from..from + linked.len()]);
+    }
     (best == linked || linked.chars().count() >= LINK).then_some(best)
 }
 
@@ -169,10 +189,20 @@ mod tests {
     fn a_link_may_cut_a_title_and_leave_out_its_prefix() {
         let plain = of(&[], &[]);
         assert_eq!(plain.title("[求助] 怎么备份数据库 - 运维 - 长桥", "怎么备份数..."), "[求助] 怎么备份数据库");
+        for title in ["长桥: 怎么备份数据库?", "怎么备份数据库? 长桥", "怎么备份数据库? (Page 1 of 3) - 长桥"]
+        {
+            assert_eq!(plain.title(title, "怎么备份数据库?"), "怎么备份数据库?", "{title}");
+        }
+        assert_eq!(
+            plain.title("What is new in the baking of bread - Bakers", "new"),
+            "What is new in the baking of bread"
+        );
+        assert_eq!(plain.title("怎么备份数据库 - 长桥", "怎么备份数"), "怎么备份数据库", "cut without a sign");
         assert_eq!(plain.title("怎么备份 - 长桥", "首页"), "怎么备份 - 长桥");
         assert_eq!(plain.title("怎么备份", ""), "怎么备份");
         assert_eq!(plain.title("Bread Forum • View topic - Bread", "Bread"), "Bread");
         assert_eq!(plain.title("问答 - 一问一答", "问"), "问答 - 一问一答");
-        assert_eq!(of(&["长桥"; 8], &[]).title("长桥", ""), "长桥");
+        let same = of(&["长桥"; 8], &[]);
+        assert_eq!((same.title("长桥", ""), same.title("长桥", "怎么备份")), ("长桥", "怎么备份"));
     }
 }

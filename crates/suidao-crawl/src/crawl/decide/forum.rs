@@ -174,9 +174,11 @@ pub fn explore(draft: &mut Draft, proposed: ExploreStep) {
     match proposed {
         ExploreStep::Fetch(urls) => {
             for url in urls {
-                let sample = seeded(draft, &url, "");
+                // If it is a thread, its title.
+                let text = draft.state.forums.explorer.link_text(&url).to_owned();
+                let sample = seeded(draft, &url, &text);
                 // One that is out of scope is numbered as well, so that it is not proposed again.
-                let to = sample.map_or_else(|| draft.id(&url, UrlOrigin::Seed, ""), |(to, _)| to);
+                let to = sample.map_or_else(|| draft.id(&url, UrlOrigin::Seed, &text), |(to, _)| to);
                 step.roles.push((to, ForumRole::Sample));
                 step.links.extend(sample.map(|(_, link)| link));
             }
