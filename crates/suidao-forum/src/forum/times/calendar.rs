@@ -2,7 +2,7 @@
 //! (`read/date` in `suidao-page`).
 
 use super::super::cursor::TextCursor;
-use super::hours::{TimeOfDay, joined_time};
+use super::hours::{TimeOfDay, dotted_time, joined_time};
 use super::{DAY, MINUTE, now, on_day, today};
 use suidao_page::model::{ApproxTime, Day, TimeContext};
 use suidao_page::read::{date_at_start, month_named};
@@ -130,7 +130,8 @@ impl Date {
 }
 
 pub(super) fn date_and_time(cursor: &mut TextCursor, whole: usize, clock: TimeContext) -> Option<ApproxTime> {
-    let before = cursor.rest().len();
+    let text = cursor.rest();
+    let before = text.len();
     let named = cursor.or(|cursor| {
         if weekday(cursor).is_some() {
             let _ = cursor.any(&[",", "."]);
@@ -146,8 +147,9 @@ pub(super) fn date_and_time(cursor: &mut TextCursor, whole: usize, clock: TimeCo
         return Some(on_day(i64::from(day.0), cursor.or(joined_time), clock));
     };
     let length = before - cursor.rest().len();
+    let is_dotted = date.plain && text[..length].contains('.');
     let _ = cursor.or(weekday_mark);
-    let time = cursor.or(joined_time);
+    let time = cursor.or(joined_time).or_else(|| if is_dotted { cursor.or(dotted_time) } else { None });
     if !date.plain && time.is_none() && length < whole {
         return None;
     }
@@ -187,6 +189,9 @@ fn numeric(cursor: &mut TextCursor, clock: TimeContext) -> Option<Date> {
     let is_day_first = |first: i64, second: i64, separator: &str| {
         first > 12 || second <= 12 && (separator == "." || !clock.month_first)
     };
+    if let Some(date) = cursor.or(compact) {
+        return Some(date);
+    }
     let (first, digits) = cursor.digits(1..=4)?;
     cursor.spaces();
     let separator = cursor.any(&["-", "/", ".", "年", "月"])?;
@@ -248,6 +253,15 @@ fn numeric(cursor: &mut TextCursor, clock: TimeContext) -> Option<Date> {
         }
         None => None,
     }
+}
+
+/// "20200421", if a time of day follows: alone it is any number.
+fn compact(cursor: &mut TextCursor) -> Option<Date> {
+    let number = cursor.number(8..=8)?;
+    let (year, month, day) = (number / 10_000, number / 100 % 100, number % 100);
+    let is_date = (1..=12).contains(&month) && (1..=31).contains(&day);
+    let follows = cursor.rest().starts_with(char::is_whitespace) && time_follows(cursor).is_some();
+    (is_date && follows).then_some(Date { year: Some(year), month, day, plain: true })
 }
 
 fn time_follows(cursor: &TextCursor) -> Option<TimeOfDay> {

@@ -24,6 +24,24 @@ pub(super) fn joined_time(cursor: &mut TextCursor) -> Option<TimeOfDay> {
     time_of_day(cursor)
 }
 
+/// "10.17" after a date with dots.
+pub(super) fn dotted_time(cursor: &mut TextCursor) -> Option<TimeOfDay> {
+    const WORDS: [&str; 6] = ["kl", "klo", "alle", "ore", "um", "at"];
+    if !cursor.spaces() && cursor.any(&[","]).is_none() {
+        return None;
+    }
+    cursor.joints(&[",", "."], &WORDS);
+    let hour = cursor.number(1..=2)?;
+    cursor.any(&["."])?;
+    let minute = cursor.number(2..=2)?;
+    let ends = !cursor.rest().starts_with(['.', ':']) || !cursor.rest()[1..].starts_with(|c: char| c.is_ascii_digit());
+    (ends && hour < 24 && minute < 60).then_some(TimeOfDay {
+        seconds: hour * HOUR + minute * MINUTE,
+        within: MINUTE as u32,
+        offset: None,
+    })
+}
+
 /// Half of the day, for 12-hour clocks.
 #[derive(Clone, Copy)]
 pub(super) enum Half {

@@ -53,6 +53,11 @@ fn absolute_times_are_read_in_every_usual_form() {
         "2009-05-25, 12:01 星期一",
         "周一 2009-5-25 12:01",
         "周一 5月 25, 2009 12:01 pm",
+        "20090525 12:01",
+        "25.05.2009 12.01",
+        "25.5.2009, 12.01",
+        "25. toukokuuta 2009 klo 12.01",
+        "25. maj 2009 kl. 12.01",
     ] {
         let moment = first(text, clock()).unwrap_or_else(|| panic!("{text}"));
         let within = if text.contains(":01:00") { 1 } else { 60 };
@@ -63,6 +68,9 @@ fn absolute_times_are_read_in_every_usual_form() {
     for text in ["2009-05-25", "May 25, 2009", "25.5.2009", "5-25", "5月25日", "Mon 25 May 2009", "May 25 '09"] {
         let moment = first(text, clock()).unwrap_or_else(|| panic!("{text}"));
         assert_eq!(moment, ApproxTime { at: at("2009-05-25 00:00"), within: 86_400 }, "{text}");
+    }
+    for text in ["25.05.2009 12.01.5", "25.05.2009 3.5 MB", "25.05.2009 12.61"] {
+        assert_eq!(first(text, clock()).map(|time| time.within), Some(86_400), "{text}");
     }
     let year_missing = first("12-25 12:01", clock()).unwrap();
     assert_eq!(year_missing.at, at("2008-12-25 12:01"), "the latest past one");
@@ -242,6 +250,9 @@ fn what_is_no_time_is_none() {
         "1,234",
         "http://a.cn/2009",
         "今天天气不错 3",
+        "20090525",
+        "20091525 12:01",
+        "order 20090525 3",
     ] {
         assert_eq!(first(text, clock()), None, "{text}");
     }
