@@ -1,11 +1,12 @@
 //! The authors of posts: names in attributes, in links to people and in elements named after authors; else the texts of
-//! their pictures.
+//! their pictures, or words around the time.
 
 use rustc_hash::FxHashSet;
 
 use super::fields::{PostSurroundings, entry, initials, name};
 use super::post_numbers::post_number;
 use super::region::is_author_link;
+use super::stated_authors::stated;
 use super::tree::{NodeId, Tree};
 use suidao_page::model::TimeContext;
 
@@ -15,15 +16,26 @@ pub(super) fn authors(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Opt
     let names = |authors: &[Option<String>]| authors.iter().flatten().collect::<FxHashSet<_>>().len();
     // An attribute of all posts may name the reader.
     let is_of_posts = names(&declared) > 1 || names(&shown) < 2;
-    let pictured = if shown.iter().flatten().count() * 2 < posts.len() { pictured(posts, clock) } else { Vec::new() };
-    let pictured = pictured.into_iter().chain(std::iter::repeat(None));
     let declared = declared.into_iter().map(|name| name.filter(|_| is_of_posts));
-    declared.zip(shown).zip(pictured).map(|((declared, shown), pictured)| declared.or(shown).or(pictured)).collect()
+    let found: Vec<Option<String>> = declared.zip(shown).map(|(declared, shown)| declared.or(shown)).collect();
+    if found.iter().flatten().count() * 2 >= posts.len() {
+        return found;
+    }
+    let weaker = pictured(posts, clock).into_iter().zip(stated(posts, clock));
+    found.into_iter().zip(weaker).map(|(found, (pictured, stated))| found.or(pictured).or(stated)).collect()
 }
 
 /// Names in attributes of the posts, if most have one.
 fn declared(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<String>> {
-    const ATTRIBUTES: [&str; 4] = ["data-username", "data-user-name", "data-author", "data-author-name"];
+    const ATTRIBUTES: [&str; 7] = [
+        "data-username",
+        "data-user-name",
+        "data-author",
+        "data-author-name",
+        "data-user",
+        "data-poster",
+        "js_username",
+    ];
     let of_post = |post: &PostSurroundings| {
         let tree = post.part.tree;
         let value = |node: NodeId| ATTRIBUTES.into_iter().find_map(|attribute| tree.attribute(node, attribute));
@@ -59,12 +71,19 @@ fn shown(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<String>> 
         order: usize,
     }
     const ACTIONS: &str = "回复|引用|举报|只看该作者|编辑|reply|quote|report|edit|发消息|加好友|profile|pm|返信|permalink|top|link|like|share|帖子|文章|主题|post|posts";
-    let mut positions: Vec<((bool, u64), Seen)> = Vec::new();
-    let found: Vec<Vec<((bool, u64), String)>> = posts
+    /// In a link or not, and the position of the parent.
+    type Place = (bool, u64);
+    struct Candidate {
+        place: Place,
+        name: String,
+        likely: bool,
+    }
+    let mut positions: Vec<(Place, Seen)> = Vec::new();
+    let found: Vec<Vec<Candidate>> = posts
         .iter()
         .map(|post| {
             let (tree, row) = (post.part.tree, post.part.row());
-            let mut own: Vec<((bool, u64), String)> = Vec::new();
+            let mut own: Vec<Candidate> = Vec::new();
             let initials = initials(post.part);
             let is_candidate = |&node: &NodeId| {
                 tree.is_element(node) && tree.subtree(node).len() <= 24 && initials.binary_search(&node).is_err()
@@ -79,17 +98,22 @@ fn shown(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<String>> 
                     continue;
                 }
                 // The names of some members, such as moderators, have classes of their own.
-                let key = (linked, post.part.place(tree.parent(node)));
-                if own.iter().any(|(place, _)| *place == key) {
-                    continue;
+                let place = (linked, post.part.place(tree.parent(node)));
+                let candidate = Candidate { place, name, likely: author };
+                match own.iter_mut().find(|known| known.place == place) {
+                    // A link to a group may be next to the one to the person.
+                    Some(known) if author && !known.likely => *known = candidate,
+                    Some(_) => {}
+                    None => own.push(candidate),
                 }
-                if let Some(seen) = entry(&mut positions, key) {
-                    seen.order = if seen.posts == 0 { own.len() } else { seen.order };
+            }
+            for (order, Candidate { place, name, likely }) in own.iter().enumerate() {
+                if let Some(seen) = entry(&mut positions, *place) {
+                    seen.order = if seen.posts == 0 { order } else { seen.order };
                     seen.posts += 1;
-                    seen.likely += usize::from(author);
+                    seen.likely += usize::from(*likely);
                     seen.names.insert(name.clone());
                 }
-                own.push((key, name));
             }
             own
         })
@@ -101,8 +125,9 @@ fn shown(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<String>> 
     positions.retain(|(_, seen)| !differ || posts.len() < 3 || seen.names.len() > 1 || seen.posts * 10 < most * 7);
     positions
         .sort_by_key(|((linked, _), seen)| (seen.posts * 10 < most * 7, !linked, seen.order, usize::MAX - seen.posts));
-    let pick = |own: &Vec<((bool, u64), String)>| {
-        positions.iter().find_map(|(place, _)| own.iter().find(|(at, _)| at == place)).map(|(_, name)| name.clone())
+    let pick = |own: &Vec<Candidate>| {
+        let found = positions.iter().find_map(|(place, _)| own.iter().find(|known| known.place == *place));
+        found.map(|known| known.name.clone())
     };
     found.iter().map(pick).collect()
 }
@@ -134,13 +159,43 @@ mod tests {
     }
 
     #[test]
+    fn words_around_the_time_name_authors() {
+        let text = |n: usize| format!("<div class=body>This is the text of post {n}.</div>");
+        for line in [
+            "Posted by ANNA on 2020-04-1N 10:17",
+            "Posted by <b>ANNA</b> on 2020-04-1N 10:17",
+            "ANNA wrote on 2020-04-1N 10:17:",
+            "作者：ANNA 时间：2020-04-1N 10:17",
+        ] {
+            let line = |n: usize| line.replace("ANNA", &format!("Anna {n}")).replace("1N", &format!("1{n}"));
+            let below = |n: usize| format!("<div class=reply id=r{n}>{}<p class=foot>{}</p></div>", text(n), line(n));
+            let above = |n: usize| format!("<div class=reply id=r{n}><p class=head>{}</p>{}</div>", line(n), text(n));
+            assert_eq!(authors(below), some(["Anna 1", "Anna 2", "Anna 3"]), "{}", line(1));
+            assert_eq!(authors(above), some(["Anna 1", "Anna 2", "Anna 3"]), "{}", line(1));
+        }
+    }
+
+    #[test]
+    fn a_link_to_a_group_is_no_author() {
+        for group in ["<a href=/groups/1>Registered users</a>", "<a href=/groups/1>Members</a> "] {
+            let post = |n: usize| {
+                format!(
+                    "<div class=post id=p{n}>{group}<a href=/profile/u{n}>Anna {n}</a><div class=d>2020-04-1{n} 10:17</div>\
+                     <div class=body>This is the text of post {n}.</div></div>"
+                )
+            };
+            assert_eq!(authors(post), some(["Anna 1", "Anna 2", "Anna 3"]), "{group}");
+        }
+    }
+
+    #[test]
     fn attributes_and_pictures_name_authors() {
         let body = |n: usize| {
             format!(
                 "<div class=date>2020-04-1{n} 10:17</div><div class=message-body>This is the text of post {n}.</div>"
             )
         };
-        for attribute in ["data-username", "data-user-name", "data-author"] {
+        for attribute in ["data-username", "data-user-name", "data-author", "data-user", "data-poster", "js_username"] {
             let post = |n: usize| format!("<article id=post-{n} {attribute}='Anna {n}'>{}</article>", body(n));
             assert_eq!(authors(post), some(["Anna 1", "Anna 2", "Anna 3"]), "{attribute}");
         }

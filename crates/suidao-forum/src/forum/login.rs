@@ -11,11 +11,27 @@ const NOTICES: &str = "需要登录|需要登陆|需要先登录|请先登录|�
                        must be logged in|need to be logged in|must log in|please log in|please login|need to login|need to log in|\
                        not logged in|not authorised|not authorized|login required|not permitted|no permission|\
                        do not have permission|don't have permission|requires you to be registered|members only|\
-                       must be registered|sign in to continue";
+                       must be registered|sign in to continue|sign in to view|log in to view|login to view|log in to continue|\
+                       please sign in|must sign in|must be signed in|need to sign in|visible to registered|\
+                       registered users only|registered members only|only registered users|only registered members|\
+                       会员可见|仅限会员|注册会员才能|登录可见|登录后可见|登录后查看|登錄後|會員可見|您无权|您無權|\
+                       angemeldet sein|müssen sich anmelden|musst dich anmelden|melden sie sich an|melde dich an|\
+                       anmelden, um|einloggen, um|keine berechtigung|nicht berechtigt|nur für registrierte|\
+                       nur für mitglieder|devez être connecté|devez vous connecter|veuillez vous connecter|\
+                       connectez-vous pour|réservé aux membres|réservée aux membres|pas la permission|pas autorisé|\
+                       необходимо войти|необходимо авторизоваться|войдите, чтобы|пожалуйста, войдите|авторизуйтесь|\
+                       только для зарегистрированных|только зарегистрированны|недостаточно прав|нет прав|\
+                       로그인이 필요|로그인 후|로그인해 주|로그인하세요|로그인하셔야|권한이 없|회원만|회원 전용|\
+                       iniciar sesión para|inicia sesión para|debes iniciar sesión|debe iniciar sesión|no tienes permiso|\
+                       no tiene permiso|faça login|fazer login|effettuare l'accesso|musisz być zalogowany|zaloguj się, aby|\
+                       moet ingelogd zijn|moet inloggen";
 /// Words of notices that restrict replying, not reading.
-const REPLIES: &str = "回帖|回复|回覆|发帖|发表|發表|发言|评论|附件|下载|图片|点赞|reply|post a|posting|comment|返信|投稿|attachment|download|image";
+const REPLIES: &str = "回帖|回复|回覆|发帖|发表|發表|发言|评论|附件|下载|图片|点赞|reply|post a|posting|comment|返信|投稿|attachment|download|image|\
+                       antwort|kommentar|répondre|commenter|réponse|ответ|комментар|вложени|답글|댓글|글쓰기|responder|responda|\
+                       rispondere|odpowied|reageren";
 /// Titles of pages with a login form.
-const TITLES: &str = "登录|登陆|登入|log in|login|sign in|ログイン|提示信息|提示消息|information|permission|权限";
+const TITLES: &str = "登录|登陆|登入|log in|login|sign in|ログイン|提示信息|提示消息|information|permission|权限|anmelden|\
+                      connexion|вход|로그인";
 
 /// Names of elements of the site's frame, where each page may offer a login.
 const FRAME: &str = "header|nav|navbar|navigation|top|topbar|toolbar|userbar|usernav|menu|foot|footer|bottom|copyright|\
@@ -159,6 +175,29 @@ mod tests {
         ));
         assert!(asks("<title>x</title><p>You are not authorised to read this forum.</p>"));
         assert!(asks("<p>この掲示板を見るにはログインが必要です。</p>"));
+        for notice in [
+            "This topic is only visible to registered users.",
+            "Sign in to view this topic.",
+            "本帖仅对会员可见",
+            "该内容登录后可见。",
+            "Du musst angemeldet sein, um dieses Thema zu lesen.",
+            "Dieses Forum ist nur für registrierte Benutzer.",
+            "Vous devez être connecté pour voir ce sujet.",
+            "Эта тема доступна только зарегистрированным пользователям.",
+            "Для просмотра темы необходимо войти на форум.",
+            "이 글을 보려면 로그인이 필요합니다.",
+            "글을 읽을 권한이 없습니다.",
+            "Debes iniciar sesión para ver este tema.",
+        ] {
+            assert!(asks(&format!("<title>Forum</title><div class=notice>{notice}</div>")), "{notice}");
+        }
+        for notice in [
+            "Vous devez être connecté pour répondre.",
+            "Du musst angemeldet sein, um zu antworten.",
+            "댓글을 쓰려면 로그인이 필요합니다.",
+        ] {
+            assert!(!asks(&format!("<title>Forum</title><div class=notice>{notice}</div>")), "{notice}");
+        }
     }
 
     #[test]
@@ -175,7 +214,7 @@ mod tests {
     }
 
     /// Words of notices, as people write them.
-    const SPOKEN: [&str; 12] = [
+    const SPOKEN: [&str; 16] = [
         "You are not permitted to bring dogs into this park.",
         "Sorry, but advertising is not permitted here.",
         "The page says that I must be logged in, what now?",
@@ -187,6 +226,10 @@ mod tests {
         "进入后台需要登录，然后点设置。",
         "管理画面を開くにはログインしてくださいと出ます。",
         "Access denied: login required. Does anybody know why?",
+        "This button is only visible to registered users, I think.",
+        "Man muss angemeldet sein, um das Bild zu sehen?",
+        "На сайте написано, что необходимо войти.",
+        "仅对会员可见的帖子怎么设置？",
         "<blockquote>You need to log in.</blockquote> No, I need not.",
     ];
 

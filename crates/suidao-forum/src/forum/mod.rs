@@ -36,6 +36,7 @@ pub mod signatures;
 pub mod site;
 #[cfg(test)]
 mod skins;
+mod stated_authors;
 mod sticky;
 pub mod tally;
 mod time_labels;

@@ -9,10 +9,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::authors::authors;
 use super::bodies::bodies;
 use super::declared::{complete_posts, items};
-use super::fields::{FieldLabel, PostSurroundings, RecordPart, Time, entry, label_of, times};
+use super::fields::{FieldLabel, PostSurroundings, RecordPart, Time, entry, times};
 use super::mail::{self, MailHeader};
 use super::post_numbers::{post_number, post_numbers};
-use super::region::{self, PageStats, PostRole, digest, role};
+use super::region::{self, PageStats, PostRole, begins_with_label, digest, role};
 use super::signatures::is_separator;
 use super::tree::{NodeId, Tree};
 use suidao_page::model::{ApproxTime, PostRecord, TimeContext};
@@ -149,9 +149,7 @@ fn repeated(posts: &[Vec<TextLine>]) -> FxHashSet<String> {
 
 /// Whether a line is metadata of the post or its author: a time, a number, a member's rank.
 fn is_metadata_line(line: &str, clock: TimeContext) -> bool {
-    !super::times::all(line, clock).is_empty()
-        || post_number(line).is_some()
-        || label_of(line).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
+    !super::times::all(line, clock).is_empty() || post_number(line).is_some() || begins_with_label(line)
 }
 
 /// The time of each post. `is_thread`: the page is known to be a thread's; on others, the times of last replies belong to

@@ -41,10 +41,7 @@ impl PageStats {
         let mut link_end = 0;
         for node in 0..tree.len() {
             // Member details are not text of a post.
-            let label = || {
-                tree.own_text(node).len() < 60
-                    && label_of(tree.own_text(node)).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
-            };
+            let label = || tree.own_text(node).len() < 60 && begins_with_label(tree.own_text(node));
             let hidden = tree.is_hidden(tree.parent(node)) || tree.name(tree.parent(node)) == "script";
             let own = if hidden || label() {
                 0
@@ -87,6 +84,17 @@ impl PageStats {
     pub(super) fn has_person(&self, tree: &Tree, node: NodeId) -> bool {
         any_in(&self.people, tree, node)
     }
+}
+
+/// Whether a text begins as details of a member do: "Joined: May 2001", "12 posts". In a sentence such words mean
+/// anything.
+pub(super) fn begins_with_label(text: &str) -> bool {
+    /// Columns of a label.
+    const LABEL: usize = 12;
+    let text = text.trim_start();
+    let end = text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| columns(&text[..*end]) <= LABEL);
+    let start = &text[..end.last().unwrap_or(0)];
+    label_of(start).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
 }
 
 fn count_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> usize {
