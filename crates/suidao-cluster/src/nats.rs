@@ -58,6 +58,8 @@ impl NatsConnection {
     pub async fn connect(given: &str) -> Result<Self, ClusterError> {
         let context = NatsContext::read(given)?;
         let urls = context.urls.clone();
+        // Another crate of a build may bring a second one, such as spider; then none is chosen by itself.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let options = ConnectOptions::new().name("suidao").connection_timeout(ANSWER).request_timeout(Some(ANSWER));
         let client = context.log_in(options).connect(context.addresses).await.map_err(|error| match error.kind() {
             ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
