@@ -24,7 +24,6 @@ mod inputs;
 mod journal;
 mod label;
 mod layers;
-mod moved;
 mod names;
 mod nats;
 mod network;
@@ -127,12 +126,12 @@ enum Verb {
 /// Parses the arguments, runs the verb, prints an error, and returns the exit code.
 pub fn main() -> ExitCode {
     terminal::report_panics();
-    let cli = match moved::with_new_spelling(Cli::try_parse()) {
+    let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(result) => {
             // Help and version are not errors; clap chooses the stream.
             let code = if result.use_stderr() { 2 } else { 0 };
-            terminal::usage(&result, |args| moved::with_new_spelling(Cli::try_parse_from(args)));
+            terminal::usage(&result, Cli::try_parse_from);
             return ExitCode::from(code);
         }
     };

@@ -163,24 +163,11 @@ fn configurations() {
 }
 
 #[test]
-fn conditions_and_earlier_flags() {
+fn conditions() {
     let mut search = suidao();
     search.args(["search", "none", "足球", "--where", "lang:zh colour:red"]);
     let error = run(search).expect(2).err;
     assert!(error.contains("colour:red is not a condition") && error.contains("host:example.cn"), "{error}");
-    for (args, new) in [
-        (&["export", "x", "-o", "-", "--min-chars", "200"][..], "use --where chars:N.. instead"),
-        (&["search", "x", "--lang", "zh"], "use --where lang:CODES instead"),
-        (&["refresh", "x", "--plan"], "use --dry-run instead"),
-        (&["refresh", "x", "--watch", "--per-day", "9"], "use --watch N instead"),
-        (&["forum", "watch", "x.toml", "-o", "x"], "use suidao forum crawl --watch instead"),
-        (&["label", "x", "--not-host=a.cn"], "use --where -host:HOST instead"),
-    ] {
-        let mut command = suidao();
-        command.args(args);
-        let error = run(command).expect(2).err;
-        assert!(error.contains(new), "{error}");
-    }
 }
 
 #[test]
