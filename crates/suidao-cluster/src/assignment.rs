@@ -34,11 +34,6 @@ impl Assignment {
         Self { workers, owners }
     }
 
-    /// The worker of a partition; none without workers.
-    pub fn owner(&self, partition: u32) -> Option<&str> {
-        self.owners.get(partition as usize).map(|worker| self.workers[*worker].as_str())
-    }
-
     /// The partitions of a worker, in order.
     pub fn of<'a>(&'a self, worker: &'a str) -> impl Iterator<Item = u32> + 'a {
         (0..)
@@ -55,6 +50,13 @@ fn weight(partition: u32, worker: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Assignment {
+        /// The worker of a partition; none without workers.
+        fn owner(&self, partition: u32) -> Option<&str> {
+            self.owners.get(partition as usize).map(|worker| self.workers[*worker].as_str())
+        }
+    }
 
     fn names(count: usize) -> impl Iterator<Item = String> {
         (0..count).map(|number| format!("worker-{number}"))

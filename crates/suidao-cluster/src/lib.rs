@@ -39,14 +39,11 @@ use suidao_page::model::{CrawlUrl, Millis};
 use suidao_store::store::StoreError;
 
 pub use archive::is_bucket;
-pub use assignment::Assignment;
 pub use collect::{CollectedCrawl, collect, view};
 pub use description::{NewCrawl, SharedCrawl};
 pub use error::ClusterError;
 pub use job::{WorkerJob, WorkerReport, work};
-pub use learning::SharedLearning;
 pub use nats::NatsConnection;
-pub use next_partition::next_partition;
 pub use status::{ClusterStatus, End, PartitionStatus, WorkerStatus};
 pub use worker::WorkerNews;
 
