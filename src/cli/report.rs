@@ -10,12 +10,12 @@ use suidao::report::{gather, page};
 use suidao::store::directory::{write_own, write_whole};
 use suidao::store::{CrawlDirectory, plain_file};
 
-use super::export::{with_progress, with_spinner};
+use super::export::with_spinner;
 use super::inputs;
 use super::outcome::{Exit, Verbosity};
 use super::source::CrawlSourceArgs;
 
-/// Write an HTML report about a crawl: harvest, hosts, tunnels, link graph, dates, duplicates, failures and queue.
+/// Write an HTML report about a crawl: harvest, hosts, tunnels, dates, duplicates, failures and queue.
 #[derive(Args)]
 #[command(after_help = "Example: suidao report ml -o ml.html")]
 pub struct ReportArgs {
@@ -32,10 +32,11 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
     let source = args.source.open()?;
     let directory = source.directory();
-    let (store, catalogue) = with_spinner("reading the log", verbosity, || inputs::crawl(source.path()))?;
     let summary = summary(&directory)?;
-    let pages = catalogue.entries.len() as u64;
-    let facts = with_progress(pages, verbosity, |bar| gather(&store, &catalogue, summary.as_ref(), &|| bar.inc(1)))?;
+    let facts = with_spinner("reading the log", verbosity, || -> Result<_> {
+        let (store, catalogue) = inputs::crawl(source.path())?;
+        Ok(gather(&store, &catalogue, summary.as_ref())?)
+    })?;
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&facts)?);
         return Ok(Exit::Done);

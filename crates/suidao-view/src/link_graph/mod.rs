@@ -13,4 +13,4 @@ mod text;
 pub use dot::dot;
 pub use facts::{Connection, GraphFacts, GraphHost, IslandFacts, LinkedPage, Path, TunnelShare};
 pub use gather::gather;
-pub use page::{STYLE, page, section};
+pub use page::page;

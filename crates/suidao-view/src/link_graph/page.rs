@@ -1,4 +1,4 @@
-//! The facts of a link graph as HTML: a page of its own, and a section of the report.
+//! The facts of a link graph as an HTML page.
 
 use minijinja::context;
 use minijinja::value::{Serde, Value};
@@ -9,11 +9,11 @@ use crate::html::{self, fill, html};
 use crate::plot;
 use suidao_page::messages::Lang;
 
-/// The style of the section, in addition to those of plots and of a report.
-pub const STYLE: &str = include_str!("graph.css");
+/// The style of the drawing, in addition to those of plots and of a report.
+const STYLE: &str = include_str!("graph.css");
 
-/// The section, as HTML without heading.
-pub fn section(facts: &GraphFacts, lang: Lang) -> String {
+/// What follows the head of the page.
+fn section(facts: &GraphFacts, lang: Lang) -> String {
     let context = context! { drawing => drawing(facts, lang).map(html), ..Value::from(Serde(facts)) };
     fill(lang, include_str!("section.html"), context)
 }

@@ -2,7 +2,6 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::link_graph::GraphFacts;
 use suidao_page::messages::Lang;
 use suidao_page::model::{CrawlUrl, FailureKind, Relevance, SkipReason};
 
@@ -29,7 +28,6 @@ pub struct ReportFacts {
     /// URLs skipped by policy, the most frequent reason first.
     pub skipped: Vec<Reason>,
     pub queue: QueueFacts,
-    pub graph: GraphFacts,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

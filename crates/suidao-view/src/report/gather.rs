@@ -14,7 +14,6 @@ use super::facts::{
 use super::names::{PageNames, examples, reasons};
 use super::suggested_terms::suggested_terms;
 use super::tunnels::{TracedTunnels, trace};
-use crate::link_graph;
 use suidao_page::model::UrlId;
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::skipped::UrlStatus;
@@ -30,13 +29,11 @@ const BEST_OF_HOST: usize = 3;
 const POINTS: usize = 200;
 const LANGUAGES: usize = 12;
 
-/// Gathers the facts of a crawl. `summary`: its `summary.json`, if there is one; `progress` is called for each page
-/// that is parsed for its links.
+/// Gathers the facts of a crawl. `summary`: its `summary.json`, if there is one.
 pub fn gather(
     store: &Store,
     catalogue: &Catalogue,
     summary: Option<&serde_json::Value>,
-    progress: &(dyn Fn() + Sync),
 ) -> Result<ReportFacts, StoreError> {
     let mut accumulator = ReportAccumulator::new(catalogue);
     for record in store.batches() {
@@ -97,7 +94,6 @@ pub fn gather(
         failed,
         skipped,
         queue: queue(&accumulator),
-        graph: link_graph::gather(store, catalogue, progress)?,
     })
 }
 

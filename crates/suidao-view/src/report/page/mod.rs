@@ -6,7 +6,6 @@ use suidao_page::model::Stop;
 
 use super::facts::{Bin, HarvestPoint, Histogram, Reason, ReportFacts};
 use crate::html::{self, fill, html, per_cent, thousands};
-use crate::link_graph;
 use crate::plot::{self, Along, Bar, CurveLine, Interval, LineStyle, curves, histogram};
 use suidao_page::messages::Lang;
 
@@ -31,7 +30,6 @@ pub fn page(facts: &ReportFacts, lang: Lang) -> String {
         lengths => histogram_in(lengths, lang),
         failed => explained(&facts.failed, lang),
         skipped => explained(&facts.skipped, lang),
-        link_graph => html(link_graph::section(&facts.graph, lang)),
         plots => context! {
             harvest => harvest(&facts.harvest.points, lang).map(html),
             tunnels => html(tunnels(&facts.tunnels.by_hops, lang)),
@@ -41,7 +39,7 @@ pub fn page(facts: &ReportFacts, lang: Lang) -> String {
         ..Value::from(Serde(facts)),
     };
     let body = fill(lang, include_str!("report.html"), context);
-    html::page(&title, lang, &[plot::STYLE, html::REPORT, link_graph::STYLE], &body)
+    html::page(&title, lang, &[plot::STYLE, html::REPORT], &body)
 }
 
 /// Why the crawl stopped, as a sentence; an unknown name as it is.

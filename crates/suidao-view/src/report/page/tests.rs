@@ -32,7 +32,7 @@ fn facts() -> ReportFacts {
         "stopped": "page-limit",
         "config": { "crawl": { "in_flight": 64, "seed": null }, "scope": { "hosts": ["<a>"] } },
     });
-    gather(&store, &catalogue, Some(&summary), &|| {}).unwrap()
+    gather(&store, &catalogue, Some(&summary)).unwrap()
 }
 
 #[test]
