@@ -124,7 +124,9 @@ fn archives_in_every_way_of_writing_give_the_crawl() {
         assert_eq!(visits(&dir), if out == "dedup" { expected.len() } else { 0 }, "{out}: {}", ended.err);
         assert_eq!(summary["pages"], expected.len(), "{out}");
         assert_eq!(summary["stopped"], "imported");
-        is_a_crawl(&stage, &dir);
+        if matches!(out, "plain" | "dedup") {
+            is_a_crawl(&stage, &dir);
+        }
     }
     // It continues as any crawl, with nothing left to fetch except what the first crawl left.
     run(stage.crawl("plain", &BREADTH_FIRST)).expect(0);

@@ -109,8 +109,36 @@ fn the_crates_of_the_default_build_are_listed() {
     );
 }
 
+/// Otherwise a change in one crate and its tests compile half of the dependencies a second time.
+#[test]
+fn the_tests_of_one_crate_take_what_is_compiled_for_all() {
+    let flags = ["--edges", "normal,build,dev", "--no-dedupe", "--format", "{p} {f}"];
+    let crates_of = |flags: &[&str]| -> BTreeSet<String> {
+        let lines = tree(flags);
+        let foreign = lines.lines().filter(|line| !line.starts_with("suidao"));
+        foreign.map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+    };
+    let all = crates_of(&flags);
+    let mut others = Vec::new();
+    for entry in Path::new(env!("CARGO_MANIFEST_DIR")).join("crates").read_dir().unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        // Built with features of their own.
+        if ["suidao-cluster", "suidao-spider", "suidao-features"].contains(&name.as_str()) {
+            continue;
+        }
+        let own = crates_of(&[&flags[..], &["--package", &name]].concat());
+        others.extend(own.difference(&all).map(|line| format!("{name}: {line}")));
+    }
+    assert!(
+        others.is_empty(),
+        "`cargo test -p` compiles these with other features than `cargo test`; \
+         name their features in crates/suidao-features/Cargo.toml:\n{}",
+        others.join("\n")
+    );
+}
+
 /// Dependencies that are there for a feature of theirs.
-const FEATURES_ONLY: [&str; 1] = ["getrandom"];
+const FEATURES_ONLY: [&str; 2] = ["getrandom", "suidao-features"];
 
 #[test]
 fn each_dependency_is_used() {
@@ -119,6 +147,9 @@ fn each_dependency_is_used() {
     packages.push(root.to_owned());
     let mut unused = Vec::new();
     for package in packages {
+        if package.ends_with("suidao-features") {
+            continue;
+        }
         let manifest: toml::Table =
             toml::from_str(&std::fs::read_to_string(package.join("Cargo.toml")).unwrap()).unwrap();
         for (kind, folders) in

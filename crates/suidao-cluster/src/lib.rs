@@ -1,5 +1,5 @@
 //! How do several machines crawl together? One crawl whose registrable domains are mapped to partitions
-//! ([`Partition`](suidao_crawl::crawl::Partition)), and partitions to workers ([`Assignment`]). Each partition is a
+//! ([`Partition`](suidao_crawl::crawl::Partition)), and partitions to workers (`Assignment`). Each partition is a
 //! machine as in a crawl on one computer; its log is a subject of NATS JetStream ([`nats`]), and in the archive after a
 //! checkpoint.
 //!

@@ -2,5 +2,4 @@
 //! results.
 
 pub mod forum;
-pub mod freshness;
 pub mod plans;
