@@ -9,11 +9,12 @@ pub use suidao_export::{export, index, label, seeds};
 pub use suidao_extract as extract;
 pub use suidao_forum::forum;
 pub use suidao_graph as graph;
+pub use suidao_html::{self as html, plot};
 pub use suidao_lab::{eval, experiments, recorded, world};
 pub use suidao_live::{config, fetch, import, live};
 pub use suidao_page::{messages, model, read, seeded_rng, text, topic, visible};
 pub use suidao_store::{corpus, store};
-pub use suidao_view::{html, link_graph, listen, plan, plot, report, serve, status};
+pub use suidao_view::{link_graph, listen, plan, report, serve, status};
 
 #[cfg(test)]
 mod fuzz;

@@ -105,8 +105,12 @@ impl Stage {
             self.runtime.spawn(async move { renderer.render(&page).await })
         };
         let renders: Vec<_> = urls.iter().map(start).collect();
-        let text = |made| Ok(String::from_utf8(self.runtime.block_on(made).unwrap()?.to_vec()).unwrap());
-        renders.into_iter().map(text).collect()
+        let mut texts = Vec::new();
+        for made in renders {
+            let html = self.runtime.block_on(made).unwrap();
+            texts.push(html.map(|html| String::from_utf8(html.to_vec()).unwrap()));
+        }
+        texts
     }
 
     /// The main text of the rendered page.

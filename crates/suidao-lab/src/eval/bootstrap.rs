@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use suidao_view::plot::Interval;
+use suidao_html::plot::Interval;
 
 pub const RESAMPLES: usize = 1_000;
 

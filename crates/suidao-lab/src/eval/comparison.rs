@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::bootstrap::Bootstrap;
 use super::measure::{RunMeasure, RunTally, tunnels};
 use super::run::StrategyRun;
-use suidao_view::plot::Interval;
+use suidao_html::plot::Interval;
 
 /// The strategy that knows the truth; other strategies are measured relative to it.
 pub const ORACLE: &str = "oracle";

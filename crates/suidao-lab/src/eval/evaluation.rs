@@ -6,10 +6,10 @@ use minijinja::{Value, context};
 use serde::Serialize;
 
 use super::queries::CutoffResult;
+use suidao_html::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
+use suidao_html::{self as html, fill, html, thousands};
 use suidao_page::messages::Lang;
 use suidao_page::visible::Visible;
-use suidao_view::html::{self, fill, html, thousands};
-use suidao_view::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CrawlEvaluation {

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::run::StrategyRun;
-use suidao_view::html::thousands;
-use suidao_view::plot::Interval;
+use suidao_html::plot::Interval;
+use suidao_html::thousands;
 
 /// The result of a run at a cutoff. A run that ended earlier counts as continued without finding anything; otherwise
 /// stopping early would be the best strategy.

@@ -2,7 +2,7 @@
 
 use super::comparison::{Comparison, ComparisonScope};
 use super::measure::RunMeasure;
-use suidao_view::html::thousands;
+use suidao_html::thousands;
 
 /// The headline measure: relevant pages for one task; harvest rate for several, because they differ in their number of
 /// relevant pages.

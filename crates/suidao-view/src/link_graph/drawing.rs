@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::facts::GraphFacts;
-use crate::html::{escape, thousands};
-use crate::plot::{fitting, svg, word};
+use suidao_html::plot::{fitting, svg, word};
+use suidao_html::{escape, thousands};
 use suidao_page::messages::Lang;
 
 const COLUMN: f64 = 190.0;

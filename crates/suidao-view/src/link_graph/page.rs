@@ -5,8 +5,8 @@ use minijinja::value::{Serde, Value};
 
 use super::drawing::drawing;
 use super::facts::GraphFacts;
-use crate::html::{self, fill, html};
-use crate::plot;
+use suidao_html::plot;
+use suidao_html::{self as html, fill, html};
 use suidao_page::messages::Lang;
 
 /// The style of the drawing, in addition to those of plots and of a report.

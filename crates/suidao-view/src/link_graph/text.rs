@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::facts::{GraphFacts, IslandFacts, LinkedPage};
-use crate::html::{address, count, per_cent, thousands};
+use suidao_html::{address, count, per_cent, thousands};
 use suidao_page::visible::line;
 
 /// Islands listed; HTML and JSON have more.

@@ -5,9 +5,9 @@ use std::fmt::{self, Display, Formatter};
 use serde::Serialize;
 
 use super::request_limit;
-use crate::html::count;
 use suidao_crawl::crawl::{Progress, Seeding, SimulatedRequest, SimulatedStep, simulate};
 use suidao_crawl::trap::path;
+use suidao_html::count;
 use suidao_live::config::Config;
 use suidao_live::live::{Job, machine, meta, now, strategy_label};
 use suidao_page::messages::Lang;

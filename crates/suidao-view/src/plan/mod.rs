@@ -6,7 +6,7 @@ mod refresh;
 pub use dry_run::{DryRun, DryRunSummary, PlannedRequest, PlannedSeed};
 pub use refresh::{DuePage, QueuedUrl, RefreshPlan, why_none_is_due};
 
-use crate::html::thousands;
+use suidao_html::thousands;
 use suidao_live::config::Config;
 
 /// The default limit of requests as a comment; empty if there is none.

@@ -4,10 +4,10 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::Serialize;
 
-use crate::html::{count, thousands};
 use suidao_crawl::crawl::PlannedVisit;
 use suidao_crawl::revisit::history::{Histories, Tracked, days};
 use suidao_crawl::revisit::settings::{RefreshSettings, RevisitPolicy};
+use suidao_html::{count, thousands};
 use suidao_live::live::{self, Job};
 use suidao_page::model::{Budget, CrawlUrl, Millis, span};
 use suidao_store::store::{Store, StoreError, display_time};

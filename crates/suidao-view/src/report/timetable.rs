@@ -5,11 +5,11 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::Serialize;
 
-use crate::html::count;
-use crate::plot;
 use suidao_crawl::crawl::VISITS_A_DAY;
 use suidao_forum::forum::map::offset;
 use suidao_forum::forum::schedule::{History, Horizon, Importance, Planner, ScheduleMethod, cycle, mean_delay};
+use suidao_html::count;
+use suidao_html::plot;
 use suidao_page::model::{Event, ForumMap, UrlId};
 use suidao_store::store::{Store, StoreError};
 

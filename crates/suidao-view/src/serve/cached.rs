@@ -5,8 +5,8 @@ use minijinja::value::{Serde, Value};
 
 use super::ask::SearchParams;
 use super::{HttpReply, SearchSite, frame};
-use crate::html::address;
 use suidao_export::index::{ExplainedStep, IndexError};
+use suidao_html::address;
 
 /// Maximum number of characters of text shown.
 const MOST: usize = 100_000;

@@ -4,8 +4,8 @@ use minijinja::{Value, context};
 
 use super::ask::SearchParams;
 use super::{HttpReply, SearchSite};
-use crate::html::{self, escape, fill, html};
 use suidao_export::index::{Marked, Stored};
+use suidao_html::{self as html, escape, fill, html};
 use suidao_page::messages::Lang;
 
 /// A whole page: header with the search box, the output of the template, footer.

@@ -4,8 +4,8 @@ use minijinja::context;
 
 use super::ask::SearchParams;
 use super::{HttpReply, SearchSite, frame};
-use crate::html::thousands;
 use suidao_export::index::{IndexError, Request};
+use suidao_html::thousands;
 
 /// Maximum number of terms, hosts and years shown.
 const MOST: usize = 24;

@@ -158,7 +158,7 @@ async fn respond(site: Option<Arc<SearchSite>>, permits: Arc<Semaphore>, head: P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::html::{address, fill};
+    use suidao_html::{address, fill};
     use suidao_store::corpus::fixture::crawl;
     use suidao_store::corpus::{Catalogue, Filter};
 

@@ -7,10 +7,10 @@ use minijinja::{Value, context};
 use tokio::net::TcpListener;
 
 use super::{HTML, Reply, guarded};
-use crate::html::{self, fill, per_cent, thousands};
 use crate::listen::listen;
-use crate::plot;
 use suidao_cluster::{ClusterError, ClusterStatus, End, PartitionStatus, WorkerStatus};
+use suidao_html::plot;
+use suidao_html::{self as html, fill, per_cent, thousands};
 use suidao_page::messages::Lang;
 
 /// Partitions that are shown; the others are folded away.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::{Value, context};
 
-use crate::html::{self, bytes, fill, html, per_cent, thousands};
-use crate::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 use suidao_crawl::crawl::{HostView, Overview, WaitThreshold};
+use suidao_html::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
+use suidao_html::{self as html, bytes, fill, html, per_cent, thousands};
 use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot};
 use suidao_live::memory::resident_memory;
 use suidao_page::messages::Lang;

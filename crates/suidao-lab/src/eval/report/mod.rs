@@ -14,11 +14,11 @@ use super::measure::RunMeasure;
 use super::tables::{headline, sentence_case};
 use facts::ranges;
 pub use facts::{ComparisonFacts, TaskFacts};
-use suidao_page::messages::Lang;
-use suidao_view::html::{self, fill, html, thousands};
-use suidao_view::plot::{
+use suidao_html::plot::{
     self, Along, CurveLine, Interval, IntervalRow, LineStyle, bars, curves, intervals, panels, tunnel_shares,
 };
+use suidao_html::{self as html, fill, html, thousands};
+use suidao_page::messages::Lang;
 
 /// The whole page. The same comparison and facts give the same bytes.
 pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {

@@ -6,7 +6,7 @@ use super::super::comparison::ComparisonScope;
 use super::super::measure::RunMeasure;
 use super::super::tables::sentence_case;
 use super::{Page, shares};
-use suidao_view::html::{html, thousands};
+use suidao_html::{html, thousands};
 
 impl Page<'_> {
     /// Tables of strategies by cutoffs: the share of the oracle, then the measure. Side by side they would be wider

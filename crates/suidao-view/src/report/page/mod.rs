@@ -5,8 +5,8 @@ use minijinja::value::{Serde, Value};
 use suidao_page::model::Stop;
 
 use super::facts::{Bin, HarvestPoint, Histogram, Reason, ReportFacts};
-use crate::html::{self, fill, html, per_cent, thousands};
-use crate::plot::{self, Along, Bar, CurveLine, Interval, LineStyle, curves, histogram};
+use suidao_html::plot::{self, Along, Bar, CurveLine, Interval, LineStyle, curves, histogram};
+use suidao_html::{self as html, fill, html, per_cent, thousands};
 use suidao_page::messages::Lang;
 
 /// Tunnel lengths with a bar of their own; longer ones share the last.

@@ -16,7 +16,7 @@ pub use day::day;
 pub use histogram::{Bar, histogram};
 pub use intervals::{IntervalRow, intervals};
 
-use crate::html::{COLOURS as FRAME, escape};
+use crate::{COLOURS as FRAME, escape};
 use scale::Scale;
 
 /// The style of plots, in addition to the base style.
@@ -92,7 +92,7 @@ fn levels(y: &Scale, left: f64, right: f64) -> String {
 }
 
 /// An image of this size with `title` as its text alternative.
-pub(crate) fn svg(class: &str, width: f64, height: f64, title: &str, inside: &str) -> String {
+pub fn svg(class: &str, width: f64, height: f64, title: &str, inside: &str) -> String {
     format!(
         "<svg class=\"{class}\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{inside}</svg>\n",
         n(width),
@@ -152,7 +152,7 @@ pub fn fitting(text: &str, units: f64) -> String {
 }
 
 /// A word at a position; `class` sets its alignment.
-pub(crate) fn word(x: f64, y: f64, class: &str, text: &str) -> String {
+pub fn word(x: f64, y: f64, class: &str, text: &str) -> String {
     format!("<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>", n(x), n(y), escape(text))
 }
 

@@ -1,4 +1,9 @@
-//! Shared by all HTML pages of suidao: page frame, style sheet, templates, and formatting of text and numbers.
+//! What do all HTML pages of suidao share? The page frame, style sheets, templates, formatting of text and numbers, and
+//! plots ([`plot`]). Pure. Texts are in [`suidao_page::messages`].
+
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
+
+pub mod plot;
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -95,7 +100,7 @@ fn readable(url: &str) -> String {
 }
 
 /// A full URL, decoded where escapes are letters.
-pub(crate) fn address(url: &str) -> Cow<'_, str> {
+pub fn address(url: &str) -> Cow<'_, str> {
     visible::urls(url)
 }
 
