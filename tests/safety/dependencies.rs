@@ -111,7 +111,7 @@ fn the_crates_of_the_default_build_are_listed() {
 
 /// Otherwise a change in one crate and its tests compile half of the dependencies a second time.
 #[test]
-fn the_tests_of_one_crate_take_what_is_compiled_for_all() {
+fn builds_and_the_tests_of_one_crate_take_what_is_compiled_for_all() {
     let flags = ["--edges", "normal,build,dev", "--no-dedupe", "--format", "{p} {f}"];
     let crates_of = |flags: &[&str]| -> BTreeSet<String> {
         let lines = tree(flags);
@@ -119,7 +119,8 @@ fn the_tests_of_one_crate_take_what_is_compiled_for_all() {
         foreign.map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
     };
     let all = crates_of(&flags);
-    let mut others = Vec::new();
+    let built = crates_of(&["--edges", "normal,build", "--no-dedupe", "--format", "{p} {f}"]);
+    let mut others: Vec<String> = built.difference(&all).map(|line| format!("cargo build: {line}")).collect();
     for entry in Path::new(env!("CARGO_MANIFEST_DIR")).join("crates").read_dir().unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         // Built with features of their own.
@@ -131,8 +132,8 @@ fn the_tests_of_one_crate_take_what_is_compiled_for_all() {
     }
     assert!(
         others.is_empty(),
-        "`cargo test -p` compiles these with other features than `cargo test`; \
-         name their features in crates/suidao-features/Cargo.toml:\n{}",
+        "`cargo build` or `cargo test -p` compiles these with other features than `cargo test`; \
+         correct their features in crates/suidao-features/Cargo.toml:\n{}",
         others.join("\n")
     );
 }
