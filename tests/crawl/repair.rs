@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::support::tools::depth;
 use crate::support::{
     self, Ended, Running, Stage, copy, export, finite, pages, records, run, snapshot, suidao, warcio_check,
 };
@@ -154,7 +155,7 @@ fn every_damage_is_reported_truncated_and_resumed_from() {
     assert!(output.out.contains(": intact."), "{}", output.out);
     assert!(before == snapshot(&whole), "an intact directory is untouched");
     let answers = answers(&whole);
-    for (name, word, damage) in DAMAGES {
+    for (name, word, damage) in DAMAGES.into_iter().step_by(depth(3, 1)) {
         println!("--- {name}");
         let dir = finished.copy(name);
         damage(&dir, &answers);

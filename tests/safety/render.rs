@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::support::tools::is_for_ci;
 use crate::support::{REPLAY_DEFAULTS, Running, as_json, events, export, records, run, suidao, tools, warcio_check};
 use bytes::Bytes;
 use suidao::config::Config;
@@ -328,6 +329,9 @@ fn a_hostile_page_reaches_nothing() {
 
 #[test]
 fn endless_pages_are_cut_off() {
+    if is_for_ci("endless pages in a browser") {
+        return;
+    }
     let Some(_turn) = turn() else { return };
     let stage = Stage::new(
         &[
@@ -459,6 +463,9 @@ fn until(reached: impl Fn() -> bool) -> bool {
 
 #[test]
 fn many_pages_at_a_time_and_a_browser_that_dies() {
+    if is_for_ci("a browser that dies") {
+        return;
+    }
     let Some(_turn) = turn() else { return };
     let names: Vec<String> = (0..24).map(|n| format!("http://h{}.test/{n}", n % 3)).collect();
     let bodies: Vec<String> = (0..24)
@@ -600,6 +607,9 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
 
 #[test]
 fn a_crawl_that_is_killed_leaves_no_browser() {
+    if is_for_ci("a killed crawl with a browser") {
+        return;
+    }
     let Some(_turn) = turn() else { return };
     let loops = "<title>足球</title><div id=app></div><script>setTimeout(() => { while (true) {} }, 10)</script>";
     let names = ["a", "h1", "h2", "h3", "h4"].map(|name| format!("http://{name}.test/"));
