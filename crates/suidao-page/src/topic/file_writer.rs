@@ -56,7 +56,7 @@ impl Lexicon {
             }
             writeln!(out)?;
         }
-        let Weights { anchor, context, url, near, tags, tf } = self.weights;
+        let Weights { anchor, context, url, near, tags, tf, stem } = self.weights;
         writeln!(out, "# Eq. (3): anchor + context + url = 1. near: weight of [near] relative to [terms].")?;
         writeln!(out, "# tags: weight of the Sim of a page's own tags, which is added to that of its text, eq. (1).")?;
         writeln!(
@@ -64,7 +64,11 @@ impl Lexicon {
             "# tf: \"raw\" is the number of occurrences (eq. 2), \"root\" its square root, \"log\" 1 + ln of it.\n[weights]"
         )?;
         writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}\ntags = {tags:?}")?;
-        writeln!(out, "tf = {}\n", quoted(tf.into()))?;
+        writeln!(out, "tf = {}", quoted(tf.into()))?;
+        if stem {
+            writeln!(out, "# Other forms of English words, such as the plural, are the same term.\nstem = true")?;
+        }
+        writeln!(out)?;
         let mut section = |name: &str, what: &str, terms: &[(String, f64)]| {
             writeln!(out, "# {what}\n[{name}]")?;
             for (term, weight) in terms {

@@ -166,6 +166,7 @@ pub fn learn_from_keywords(
     let mut lexicon = Lexicon::from_terms(&options.name, &[]);
     lexicon.background = background.for_terms(terms.iter().map(|(term, _)| term.as_str()));
     lexicon.terms = terms;
+    lexicon.weights.stem = true;
     lexicon.provenance = Provenance {
         method: "given keywords, weighted by IDF".to_owned(),
         date: options.date.clone(),

@@ -82,11 +82,13 @@ pub struct Weights {
     pub tags: f64,
     /// tf of eq. (2).
     pub tf: TermFrequency,
+    /// Whether an English word is a term also in its other forms, plural or past.
+    pub stem: bool,
 }
 
 impl Default for Weights {
     fn default() -> Self {
-        Self { anchor: 0.5, context: 0.3, url: 0.2, near: 0.5, tags: 1.0, tf: TermFrequency::Root }
+        Self { anchor: 0.5, context: 0.3, url: 0.2, near: 0.5, tags: 1.0, tf: TermFrequency::Root, stem: false }
     }
 }
 

@@ -137,7 +137,10 @@ impl<'a> Tokens<'a> {
         while at < self.cuts.len() {
             let (word, parts) = match self.vocabulary.phrase(text, &self.cuts[at..]) {
                 Some((phrase, parts)) => (phrase, parts),
-                None => (&text[self.cuts[at].clone()], 1),
+                None => {
+                    let word = &text[self.cuts[at].clone()];
+                    (self.vocabulary.uninflected(word).unwrap_or(word), 1)
+                }
             };
             at += parts;
             let number = *self.numbers.entry(word).or_insert_with(|| match self.vocabulary.word(word) {

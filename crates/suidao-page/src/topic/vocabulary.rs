@@ -3,15 +3,25 @@
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use frostem::{Algorithm, Stemmer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Lexicon, LinearModel, TermFrequency};
-use crate::text;
+use crate::text::{self, segment::is_han};
 
 pub(super) const TOPIC_HIT: u8 = 1;
 pub(super) const NEAR_HIT: u8 = 2;
 /// A term with a positive weight in texts or tags of a linear judge.
 pub(super) const PAGE_HIT: u8 = 4;
+
+/// A pattern that begins words and need not end them.
+const STEM_HIT: u8 = 8;
+
+/// Shorter words have no stem: `css`, `ios`.
+const LEAST_STEMMED: usize = 4;
+
+/// What may stand between the words of a term: `node.js`, `ci/cd`, `scikit_learn`, `SQL 注入`, `SQL注入`.
+const JOINTS: [&str; 8] = ["", " ", "-", "_", ".", "/", "·", "&"];
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct VocabularyWord {
@@ -40,7 +50,7 @@ struct Patterns {
 
 impl Patterns {
     fn add(&mut self, word: &str, kind: u8) {
-        if kind == 0 {
+        if kind & !STEM_HIT == 0 {
             return;
         }
         let number = *self.numbers.entry(word.to_owned()).or_insert_with(|| {
@@ -49,6 +59,37 @@ impl Patterns {
             self.patterns.len() - 1
         });
         self.kinds[number] |= kind;
+    }
+}
+
+/// Inflected English words as their stem: `attacks`, `attacking` as `attack` (Porter 2001, Snowball).
+struct Stems {
+    stemmer: Stemmer,
+    /// The known word of each stem.
+    words: FxHashMap<String, String>,
+}
+
+impl Stems {
+    fn new() -> Self {
+        Self { stemmer: Stemmer::new(Algorithm::English), words: FxHashMap::default() }
+    }
+
+    /// The stem of an English word of [`LEAST_STEMMED`] letters or more.
+    fn stem(&self, word: &str) -> Option<String> {
+        let is_english = word.len() >= LEAST_STEMMED && word.bytes().all(|byte| byte.is_ascii_lowercase());
+        is_english.then(|| self.stemmer.stem(word).into_owned())
+    }
+
+    /// What all words of a stem begin with; the last letter of a stem may be another (`histori`).
+    fn beginning(stem: &str) -> &str {
+        &stem[..stem.len().saturating_sub(1)]
+    }
+
+    /// The known word that is this one, but for its inflection.
+    fn known(&self, word: &str) -> Option<&str> {
+        let stem = self.stem(word)?;
+        let known = self.words.get(&stem)?;
+        word.starts_with(Self::beginning(&stem)).then_some(known)
     }
 }
 
@@ -69,6 +110,8 @@ pub(super) struct Vocabulary {
     /// Terms of several segmented words (`深度 学习`), which are joined when adjacent. A tree by words; the first node is
     /// its root.
     phrases: Vec<PhraseNode>,
+    /// If words count as their stem: the words of terms.
+    stems: Option<Stems>,
     /// Finds terms (the first word of phrases) in folded text; `None` without terms.
     automaton: Option<AhoCorasick>,
     /// Kind of each pattern.
@@ -85,6 +128,7 @@ impl Vocabulary {
             words: FxHashMap::default(),
             other: idf(None),
             phrases: vec![PhraseNode::default()],
+            stems: lexicon.weights.stem.then(Stems::new),
             automaton: None,
             kinds: Vec::new(),
         };
@@ -99,12 +143,21 @@ impl Vocabulary {
         // The form in which scoring looks up the term.
         let mut add = |vocabulary: &mut Self, term: &str, kind: u8| {
             let (key, parts) = joined(term)?;
-            let key_df = df.get(key.as_str()).copied();
+            let key_df = df.get(key.as_str()).or_else(|| df.get(text::fold(term).as_str())).copied();
             // A phrase that the background did not count is at most as frequent as its rarest word.
             let key_df = key_df.or_else(|| parts.iter().filter_map(|part| df.get(part.as_str()).copied()).min());
             let unknown = VocabularyWord { idf: idf(key_df), ..VocabularyWord::default() };
             vocabulary.words.entry(key.clone()).or_insert(unknown);
             patterns.add(&parts[0], kind);
+            if let Some(stems) = &mut vocabulary.stems {
+                for (at, part) in parts.iter().enumerate() {
+                    let Some(stem) = stems.stem(part) else { continue };
+                    if at == 0 {
+                        patterns.add(Stems::beginning(&stem), kind | STEM_HIT);
+                    }
+                    stems.words.entry(stem).or_insert_with(|| part.clone());
+                }
+            }
             if parts.len() > 1 {
                 vocabulary.add_phrase(parts, &key);
             }
@@ -178,14 +231,21 @@ impl Vocabulary {
             .or_else(|| text::is_term(word).then_some(VocabularyWord { idf: self.other, ..VocabularyWord::default() }))
     }
 
+    /// The word of a term of which this one is another form.
+    pub(super) fn uninflected(&self, word: &str) -> Option<&str> {
+        self.stems.as_ref()?.known(word)
+    }
+
     /// The longest phrase that begins with the first of these words of `text`, and its number of words.
     pub(super) fn phrase(&self, text: &str, cuts: &[Range<usize>]) -> Option<(&str, usize)> {
         let (mut node, mut longest) = (0, None);
         for (at, cut) in cuts.iter().enumerate() {
-            if at > 0 && !matches!(&text[cuts[at - 1].end..cut.start], "" | " " | "-") {
+            if at > 0 && !JOINTS.contains(&&text[cuts[at - 1].end..cut.start]) {
                 break;
             }
-            let Some(&next) = self.phrases[node].next.get(&text[cut.clone()]) else { break };
+            let next = &self.phrases[node].next;
+            let word = &text[cut.clone()];
+            let Some(&next) = next.get(word).or_else(|| next.get(self.uninflected(word)?)) else { break };
             node = next;
             longest = self.phrases[node].joined.as_deref().map(|joined| (joined, at + 1)).or(longest);
         }
@@ -214,24 +274,28 @@ impl Vocabulary {
             at > 0 && at < bytes.len() && bytes[at - 1].is_ascii_alphanumeric() && bytes[at].is_ascii_alphanumeric()
         };
         for hit in automaton.find_overlapping_iter(text) {
-            if !inside_run(hit.start()) && !inside_run(hit.end()) {
-                each(hit.start(), self.kinds[hit.pattern().as_usize()]);
+            let kind = self.kinds[hit.pattern().as_usize()];
+            if !inside_run(hit.start()) && (kind & STEM_HIT != 0 || !inside_run(hit.end())) {
+                each(hit.start(), kind & !STEM_HIT);
             }
         }
     }
 }
 
-/// A term in the form that scoring looks up, and its segmented words; `None` if it contains no word.
+/// A term in the form that scoring looks up, and its segmented words; `None` if it contains no word. The form does not
+/// depend on what stands between the words.
 pub(super) fn joined(term: &str) -> Option<(String, Vec<String>)> {
     let folded = text::fold(term);
     let mut cuts = Vec::new();
     text::cut(&folded, |range| cuts.push(range));
     let mut key = String::new();
-    for (index, cut) in cuts.iter().enumerate() {
-        if index > 0 && folded[cuts[index - 1].end..cut.start].contains([' ', '-']) {
+    for cut in &cuts {
+        let word = &folded[cut.clone()];
+        if key.chars().next_back().zip(word.chars().next()).is_some_and(|(last, next)| !(is_han(last) && is_han(next)))
+        {
             key.push(' ');
         }
-        key.push_str(&folded[cut.clone()]);
+        key.push_str(word);
     }
     let parts: Vec<String> = cuts.into_iter().map(|cut| folded[cut].to_owned()).collect();
     (!parts.is_empty()).then_some((key, parts))

@@ -126,6 +126,53 @@ fn terms_match_in_every_spelling_and_as_phrases() {
 }
 
 #[test]
+fn what_stands_between_the_words_of_a_term_does_not_matter() {
+    let terms = [("node.js", 1.0), ("CI/CD", 1.0), ("scikit_learn", 1.0), ("SQL注入", 1.0), ("人工 智能", 1.0)];
+    let topic = Topic::new(Lexicon::from_terms("技术", &terms));
+    let score = |text: &str| topic.score(&document(&[(&[text], Region::Content)])).relevance.get();
+    let spellings: [&[&str]; 5] = [
+        &["node.js", "Node JS", "node-js", "Node.js。"],
+        &["CI/CD", "ci cd", "ci-cd", "CI&CD"],
+        &["scikit-learn", "scikit_learn", "Scikit Learn"],
+        &["SQL注入", "SQL 注入", "sql-注入", "ＳＱＬ注入"],
+        &["人工智能", "人工 智能"],
+    ];
+    for forms in spellings {
+        for form in forms {
+            assert!(score(form) > 0.0 && score(form) == score(forms[0]), "{form}: {}", score(form));
+        }
+    }
+    assert_eq!((score("node, js"), score("ci：cd"), score("注入 SQL")), (0.0, 0.0, 0.0));
+    // Two spellings in one lexicon are one term.
+    let twice = Topic::new(Lexicon::from_terms("技术", &[("SQL注入", 1.0), ("sql 注入", 1.0)]));
+    assert_eq!(twice.score(&document(&[(&["SQL 注入"], Region::Content)])).relevance, Relevance::ONE);
+}
+
+#[test]
+fn other_forms_of_english_words_are_the_same_term_if_the_lexicon_says_so() {
+    let terms = [("vulnerability", 1.0), ("neural network", 1.0), ("history", 1.0), ("css", 1.0)];
+    let mut lexicon = Lexicon::from_terms("topic", &terms);
+    let score = |lexicon: &Lexicon, text: &str| {
+        let document = document(&[(&["other words", text], Region::Content)]);
+        let topic = Topic::new(lexicon.clone());
+        assert_eq!(topic.score_by(&document, false).relevance, topic.score(&document).relevance, "{text}");
+        topic.score(&document).relevance.get()
+    };
+    assert_eq!(score(&lexicon, "vulnerabilities"), 0.0);
+    lexicon.weights.stem = true;
+    for (form, term) in [
+        ("Vulnerabilities", "vulnerability"),
+        ("neural networks", "neural network"),
+        ("histories", "history"),
+        ("neural-networked", "neural network"),
+    ] {
+        assert!(score(&lexicon, form) > 0.0 && score(&lexicon, form) == score(&lexicon, term), "{form}");
+    }
+    assert_eq!((score(&lexicon, "historian"), score(&lexicon, "csss"), score(&lexicon, "network")), (0.0, 0.0, 0.0));
+    assert_eq!(Lexicon::parse(&lexicon.to_toml()).unwrap(), lexicon);
+}
+
+#[test]
 fn rare_words_weigh_more_than_frequent_ones() {
     let mut lexicon = Lexicon::from_terms("体育", &[("足球", 1.0)]);
     lexicon.background.pages = 1000;
