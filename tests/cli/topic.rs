@@ -1,8 +1,9 @@
 //! `suidao topic`: a lexicon from each kind of source, and its quality on labelled pages.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::support::{Stage, finite, run, suidao};
 use suidao::topic::Lexicon;
@@ -131,6 +132,62 @@ fn from_pages_and_tested_on_others() {
     let paper = ["--pages", text(&samples), "--background", text(&background), "--method", "textrank"];
     run(build(&stage, "paper.toml", &paper)).expect(0);
     assert_ne!(lexicon(&stage, "paper.toml").terms, learnt.terms);
+}
+
+#[test]
+fn two_lexicons_are_compared_by_documents_read_blind() {
+    let stage = stage();
+    run(stage.crawl("crawl", &["--max-pages", "300"])).expect(0);
+    let crawl = stage.path("crawl");
+    let good = lexicon(&stage, stage.lexicon.to_str().unwrap());
+    // Words of a page on something else.
+    let documents = crate::support::export(&crawl, &stage.path("all.jsonl"));
+    let other = documents.iter().find(|page| page["relevant"] == false).unwrap();
+    let mut words = Vec::new();
+    let text = other["text"].as_str().unwrap();
+    suidao::text::cut(text, |range| words.push(&text[range]));
+    words.retain(|word| suidao::text::is_term(word));
+    let terms: Vec<(&str, f64)> = words.iter().take(5).map(|word| (*word, 1.0)).collect();
+    let weak = Lexicon { page: good.page.clone(), ..Lexicon::from_terms("体育", &terms) };
+    fs::write(stage.path("weak.toml"), weak.to_toml()).unwrap();
+    let compare = |answers: &str, first: &Path, second: &Path, more: &[&str]| {
+        let mut command = suidao();
+        command.args(["topic", "compare"]).args([first, second]).arg("--crawl").arg(&crawl).args(more);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(answers.as_bytes());
+        let ended = child.wait_with_output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        String::from_utf8(ended.stdout).unwrap()
+    };
+    let (weak, good) = (stage.path("weak.toml"), stage.lexicon.clone());
+
+    // Blind: neither the URL nor a verdict is shown before it is asked for.
+    let asked = compare("y\nu\nn\ns\nq\n", &weak, &good, &[]);
+    assert!(!asked.contains("http://") && asked.contains("about 体育?"), "{asked}");
+    assert!(asked.contains("read more of them") || asked.contains("read documents that each"), "{asked}");
+    let kept = fs::read_to_string(crawl.join("readings.tsv")).unwrap();
+    assert_eq!((kept.lines().count(), kept.matches("\tno\t").count()), (1, 1), "{kept}");
+    assert!(compare("o\nq\n", &weak, &good, &[]).contains("http://"));
+
+    // With the truth as answers, the lexicon that knows more words is better, whichever is named first.
+    let answer = |page: &serde_json::Value| if page["relevant"] == true { "yes" } else { "no" };
+    let all: String =
+        documents.iter().map(|page| format!("{}\t{}\n", page["url"].as_str().unwrap(), answer(page))).collect();
+    fs::write(crawl.join("readings.tsv"), all).unwrap();
+    let better = |first: &Path, second: &Path| {
+        let told: serde_json::Value = serde_json::from_str(&compare("", first, second, &["--json"])).unwrap();
+        assert_eq!(told["first_alone"]["documents"], told["second_alone"]["documents"]);
+        println!("{told:#}");
+        told["better"].as_str().map(str::to_owned)
+    };
+    assert_eq!(better(&weak, &good).as_deref(), Some("second"));
+    assert_eq!(better(&good, &weak).as_deref(), Some("first"));
+    assert_eq!(better(&good, &good), None);
+    assert!(compare("", &weak, &good, &["--summary"]).contains("lexicon.toml is better."));
+    let mut none = suidao();
+    none.args(["topic", "compare"]).args([&weak, &good]).arg("--crawl").arg(stage.path("nothing"));
+    run(none).expect(2);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! `suidao label`: asks about a sample of a crawl's pages, stores the answers, and estimates from them.
 
+pub mod questions;
 mod summary;
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
@@ -17,15 +17,15 @@ use suidao::topic::Topic;
 
 use super::filter::FilterArgs;
 use super::outcome::{Exit, Verbosity};
-use super::terminal::{self, Emphasis, MarkedText};
+use super::terminal::{Emphasis, MarkedText};
+use questions::Reply;
 
 /// Answers needed for a summary.
 const ENOUGH: usize = 50;
 
 /// Label a sample of pages to measure the crawl's precision and recall.
 #[derive(Args)]
-#[command(after_help = "Answers are lines: y, n, s (skip), u (undo), o (print the URL), q (quit).\n\n\
-    Example: suidao label ml --pages 60")]
+#[command(after_help = format!("{}\n\nExample: suidao label ml --pages 60", questions::ANSWERS))]
 pub struct LabelArgs {
     /// Crawl directory; answers are saved in its labels.tsv
     pub directory: PathBuf,
@@ -164,7 +164,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
         outln!("{} pages are labelled already; use a larger --pages to label more", answers.len());
         return Ok(());
     }
-    let documents = judged.documents(&drawn, |_, document| {
+    let mut documents = judged.documents(&drawn, |_, document| {
         // Without the lexicon, the log has the terms that were found.
         let terms: Vec<&str> = match &judged.topic {
             Some(topic) => topic.lexicon().main_terms().iter().map(|(term, _)| term.as_str()).collect(),
@@ -176,54 +176,24 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
         }
         (document.url.clone(), text)
     })?;
-
-    let mut lines = std::io::stdin().lock().lines();
-    let topic = &judged.store.meta().topic;
-    let (mut next, mut history) = (0, Vec::new());
-    while let Some(&position) = drawn.get(next) {
-        let Some((url, text)) = documents.get(&position) else {
-            next += 1;
-            continue;
-        };
-        let (number, all) = (answers.len() + 1, answers.len() + drawn.len() - next);
-        outln!("\n── {number} of {all} ─────────────────────────────────────────");
-        text.print()?;
-        outln!("");
-        let answer = loop {
-            terminal::ask(format_args!("about {topic}? y/n/s/u/o/q > "))?;
-            let line = lines.next().transpose()?.unwrap_or_else(|| "q".to_owned());
-            match line.trim().to_lowercase().as_str() {
-                "y" | "yes" | "1" => break 'y',
-                "n" | "no" | "0" => break 'n',
-                "s" | "skip" => break 's',
-                "u" | "undo" => break 'u',
-                "q" | "quit" => break 'q',
-                "o" | "open" => outln!("{url}"),
-                _ => outln!("y: yes, n: no, s: skip, u: undo the last, o: print the URL, q: quit"),
+    let (positions, pages): (Vec<usize>, Vec<_>) =
+        drawn.into_iter().filter_map(|position| Some((position, documents.remove(&position)?))).unzip();
+    questions::ask(&judged.store.meta().topic, answers.len(), &pages, |reply| {
+        match reply {
+            Reply::Answer { page, on_topic } => {
+                let relevance = entries[positions[page]].relevance;
+                let columns = format_args!("{:.4}\t{}", relevance.get(), judged.strata.of(relevance));
+                file.add(&pages[page].0, on_topic, columns)?;
+                answers.insert(positions[page], on_topic);
             }
-        };
-        if answer == 'q' {
-            break;
+            Reply::Undo { page } => {
+                if file.undo()? {
+                    answers.remove(&positions[page]);
+                }
+            }
         }
-        if answer != 'u' {
-            if answer != 's' {
-                let (relevance, relevant) = (entries[position].relevance, answer == 'y');
-                file.add(url, relevant, relevance, judged.strata.of(relevance))?;
-                answers.insert(position, relevant);
-            }
-            history.push((next, answer != 's'));
-            next += 1;
-        } else if let Some((before, answered)) = history.pop() {
-            if answered && file.undo()? {
-                answers.remove(&drawn[before]);
-            }
-            next = before;
-        } else {
-            outln!("nothing to undo in this session");
-        }
-    }
-    outln!("");
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Title, URL, date and language.

@@ -1,6 +1,7 @@
 //! `suidao topic`: learns lexicons and measures them.
 
 mod build;
+mod compare;
 mod learn;
 mod lists;
 mod samples;
@@ -34,6 +35,15 @@ enum Action {
     /// Score pages with a lexicon; given labels, measure precision and recall
     #[command(after_help = "Example: suidao topic test -m sports.toml --pages pages/ --labels labels.tsv")]
     Test(test::TestArgs),
+    /// Find out which of two lexicons is better by reading documents on which they disagree
+    ///
+    /// Both accept equally many documents of a crawl. Some of those that only one accepts are shown, without URL and
+    /// tags and without saying which lexicon accepted them; 60 answers usually tell.
+    #[command(after_help = format!(
+        "{}\n\nExample: suidao topic compare ml.toml better.toml --crawl ml",
+        super::label::questions::ANSWERS
+    ))]
+    Compare(compare::CompareLexiconsArgs),
     /// Train the context graph of strategy context-graph on a recorded web
     #[command(after_help = "Example: suidao topic layers -m sports.toml -s seeds.txt -o layers.toml hosts:recorded/")]
     Layers(super::layers::LayersArgs),
@@ -44,6 +54,7 @@ pub fn run(args: &TopicArgs, verbosity: Verbosity) -> Result<Exit> {
         Action::Build(args) => build::run(args, verbosity)?,
         Action::Learn(args) => learn::run(args, verbosity)?,
         Action::Test(args) => test::run(args)?,
+        Action::Compare(args) => compare::run(args, verbosity)?,
         Action::Layers(args) => super::layers::run(args, verbosity)?,
     }
     Ok(Exit::Done)

@@ -111,7 +111,7 @@ fn total(relevant: &[f64]) -> f64 {
 }
 
 /// Relevant pages of each stratum: first according to the labels, then in each resample.
-fn relevant_pages(curve: &[StratumPoint]) -> Vec<Vec<f64>> {
+pub(super) fn relevant_pages(curve: &[StratumPoint]) -> Vec<Vec<f64>> {
     let mut rng = SeededRng::new(0, 0, 0);
     let observed = curve.iter().map(|point| point.pages as f64 * observed_share(point)).collect();
     let mut resample = || curve.iter().map(|point| point.pages as f64 * resampled_share(point, &mut rng)).collect();
@@ -119,7 +119,7 @@ fn relevant_pages(curve: &[StratumPoint]) -> Vec<Vec<f64>> {
 }
 
 /// A figure of [`relevant_pages`].
-fn interval(relevant: &[Vec<f64>], figure: impl Fn(&[f64]) -> f64) -> IntervalEstimate {
+pub(super) fn interval(relevant: &[Vec<f64>], figure: impl Fn(&[f64]) -> f64) -> IntervalEstimate {
     let value = figure(&relevant[0]);
     let mut resampled: Vec<f64> = relevant[1..].iter().map(|relevant| figure(relevant)).collect();
     resampled.sort_unstable_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! The excerpt of a page for labelling: its beginning, and later passages with terms of the topic.
+//! The excerpt of a page for labelling: its beginning, and later passages with terms of the topic, or from the middle.
 
 use std::ops::Range;
 
@@ -11,6 +11,9 @@ const OPENING_CHARS: usize = 420;
 const AROUND: usize = 40;
 
 const MAX_PASSAGES: usize = 4;
+
+/// Characters from the middle.
+const MIDDLE_CHARS: usize = 300;
 
 /// The excerpt of a text in pieces; true for an occurrence of a term.
 pub fn excerpt(text: &str, terms: &[&str]) -> Vec<(String, bool)> {
@@ -32,6 +35,23 @@ pub fn excerpt(text: &str, terms: &[&str]) -> Vec<(String, bool)> {
     }
     if rest == end && end < letters.len() {
         excerpt.push((" …".to_owned(), false));
+    }
+    excerpt
+}
+
+/// The beginning of a text and a passage from its middle, for a reader who is not to know what a lexicon finds in it.
+pub fn opening_and_middle(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let end = letters.len().min(OPENING_CHARS);
+    let mut excerpt: String = letters[..end].iter().collect();
+    let middle = (letters.len() / 2).saturating_sub(MIDDLE_CHARS / 2).max(end);
+    let last = (middle + MIDDLE_CHARS).min(letters.len());
+    if middle > end {
+        excerpt.push_str(" …\n…");
+    }
+    excerpt.extend(&letters[middle..last]);
+    if last < letters.len() {
+        excerpt.push_str(" …");
     }
     excerpt
 }
@@ -81,6 +101,16 @@ mod tests {
         assert_eq!(excerpt_of("看ＮＢＡ和足球賽。"), "看[ＮＢＡ]和[足球賽]。");
         assert_eq!(excerpt_of("unbaked nba2 nba."), "unbaked nba2 [nba].");
         assert_eq!(excerpt_of(""), "");
+    }
+
+    #[test]
+    fn the_middle_follows_the_beginning() {
+        assert_eq!(opening_and_middle("短"), "短");
+        let text = format!("{}{}{}", "头".repeat(500), "中".repeat(300), "尾".repeat(500));
+        let shown = opening_and_middle(&text);
+        assert!(shown.starts_with('头') && shown.ends_with("中 …"), "{shown}");
+        assert_eq!(shown.matches('中').count(), 300);
+        assert_eq!(opening_and_middle(&"字".repeat(600)), "字".repeat(600));
     }
 
     #[test]

@@ -1,12 +1,13 @@
-//! `labels.tsv`: a line per labelled page with URL, `yes` or `no`, relevance, stratum. A line is written by one call
-//! and synced before the next page is shown. An incomplete line after a crash is removed at the next start.
+//! `labels.tsv`: a line per labelled page with URL, `yes` or `no`, relevance, stratum; `readings.tsv`: with the scores of
+//! two lexicons. A line is written by one call and synced before the next page is shown. An incomplete line after a crash is removed at the next start.
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
-use suidao_page::model::{CrawlUrl, Relevance};
+use suidao_page::model::CrawlUrl;
 use suidao_page::text::entries;
 use suidao_store::store::{StoreError, plain_file};
 
@@ -70,16 +71,10 @@ impl LabelFile {
         Ok(labels)
     }
 
-    /// Adds an answer; it is on disk on return.
-    pub fn add(
-        &mut self,
-        url: &CrawlUrl,
-        relevant: bool,
-        relevance: Relevance,
-        stratum: usize,
-    ) -> Result<(), LabelError> {
+    /// Adds an answer and further columns; it is on disk on return.
+    pub fn add(&mut self, url: &CrawlUrl, relevant: bool, columns: fmt::Arguments<'_>) -> Result<(), LabelError> {
         let answer = if relevant { "yes" } else { "no" };
-        let line = format!("{url}\t{answer}\t{:.4}\t{stratum}\n", relevance.get());
+        let line = format!("{url}\t{answer}\t{columns}\n");
         let mut add = || {
             self.line_starts.push(self.file.metadata()?.len());
             self.file.write_all(line.as_bytes())?;
@@ -121,10 +116,10 @@ mod tests {
         let (mut file, labels) = LabelFile::open(&path).unwrap();
         assert!(labels.is_empty());
         let (one, two) = (label("http://a.cn/1", true), label("http://a.cn/%E8%B6%B3", false));
-        file.add(&one.0, one.1, Relevance::new(0.125), 4).unwrap();
-        file.add(&two.0, two.1, Relevance::ZERO, 0).unwrap();
+        file.add(&one.0, one.1, format_args!("0.1250\t4")).unwrap();
+        file.add(&two.0, two.1, format_args!("0.0000\t0")).unwrap();
         assert!(file.undo().unwrap());
-        file.add(&two.0, two.1, Relevance::ZERO, 0).unwrap();
+        file.add(&two.0, two.1, format_args!("0.0000\t0")).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, "http://a.cn/1\tyes\t0.1250\t4\nhttp://a.cn/%E8%B6%B3\tno\t0.0000\t0\n");
         let (mut again, labels) = LabelFile::open(&path).unwrap();
@@ -139,7 +134,7 @@ mod tests {
         std::fs::write(&path, "# by hand\nhttp://a.cn/1\tyes\nhttp://a.cn/2\tn").unwrap();
         let (mut file, labels) = LabelFile::open(&path).unwrap();
         assert_eq!(labels, Labels::from_iter([label("http://a.cn/1", true)]));
-        file.add(&label("http://a.cn/1", false).0, false, Relevance::ONE, 7).unwrap();
+        file.add(&label("http://a.cn/1", false).0, false, format_args!("1.0000\t7")).unwrap();
         let (_, labels) = LabelFile::open(&path).unwrap();
         assert_eq!(labels, Labels::from_iter([label("http://a.cn/1", false)]), "the last word counts");
         std::fs::write(&path, "http://a.cn/1\tperhaps\n").unwrap();
