@@ -11,6 +11,7 @@ use serde_json::json;
 use suidao::config::Config;
 use suidao::html::thousands;
 use suidao::live::Job;
+use suidao::messages::Lang;
 use suidao::model::{FailureKind, Stop};
 use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
@@ -172,6 +173,9 @@ impl Display for RunSummary<'_, TopicCrawl> {
             Some(stop) => stop.advice(),
         };
         write!(out, "{why}\n{}. {}\n{}", self.harvest(), self.speed(), self.hosts())?;
+        if let Some(trouble) = &self.report.harvest_trouble {
+            writeln!(out, "{}", trouble.advice(Lang::English, &self.output.display().to_string()))?;
+        }
         write!(out, "{}{}{}{}", self.waits(), self.losses(), self.unreached(), self.place())
     }
 }

@@ -57,6 +57,30 @@ fn a_report_agrees_with_the_crawl_and_is_the_same_each_time() {
 }
 
 #[test]
+fn a_poor_harvest_is_told_with_the_next_step() {
+    let stage = Stage::new(finite(), suidao::world::ServerOptions::default());
+    let strict = ["--strategy", "breadth-first", "--max-pages", "320", "--set", "crawl.page_threshold=0.9"];
+    let ended = run(stage.crawl("out", &strict)).expect(0);
+    let dir = stage.path("out");
+    let summary: serde_json::Value = serde_json::from_slice(&fs::read(dir.join("summary.json")).unwrap()).unwrap();
+    let relevant = summary["relevant"].as_u64().unwrap();
+    assert_eq!(summary["harvest_trouble"]["low"]["relevant"].as_u64(), Some(relevant), "{summary:#}");
+    let told =
+        format!("Only {relevant} of 320 pages are relevant. Label some (suidao label {} --pages 30)", dir.display());
+    assert!(ended.err.contains(&told), "{}", ended.err);
+    run(report(&dir, &[])).expect(0);
+    assert!(fs::read_to_string(dir.join("report.html")).unwrap().contains("suidao label DIR --pages 30"));
+    // Neither a short crawl nor a good one is told anything.
+    for (name, more) in [
+        ("short", ["--max-pages", "100", "--set", "crawl.page_threshold=0.9"]),
+        ("good", ["--max-pages", "320", "--set", "crawl.seed=1"]),
+    ] {
+        let ended = run(stage.crawl(name, &more)).expect(0);
+        assert!(!ended.err.contains("are relevant."), "{name}: {}", ended.err);
+    }
+}
+
+#[test]
 fn a_chinese_report_and_graph_show_no_english() {
     let stage = crawled("300");
     let (dir, file) = (stage.path("out"), stage.path("zh.html"));

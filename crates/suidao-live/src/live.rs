@@ -41,8 +41,9 @@ use suidao_page::model::{
 };
 use suidao_page::topic::Topic;
 use suidao_store::store::directory::write_own;
+use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{
-    ArchiveSettings, CrawlDirectory, Imports, Meta, Store, StoreError, WarcArchive, Writer, skipped,
+    ArchiveSettings, CrawlDirectory, HarvestTrouble, Imports, Meta, Store, StoreError, WarcArchive, Writer, skipped,
 };
 
 pub use checkpoints::{fold_digest, is_due};
@@ -165,6 +166,9 @@ pub struct CrawlReport {
     /// What holding URLs back has cost in this run.
     #[serde(skip)]
     pub wait_costs: WaitCosts,
+    /// What a poor harvest says of topic and seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub harvest_trouble: Option<HarvestTrouble>,
     /// For a forum: its structure, or why it is unknown.
     #[serde(skip)]
     pub forum: Exploration<ForumMap>,
@@ -189,6 +193,7 @@ impl CrawlReport {
             unreached: crawl.unreached(UNREACHED),
             traps: crawl.traps(),
             wait_costs: crawl.wait_costs(),
+            harvest_trouble: None,
             forum: crawl.forum(),
             trouble: BTreeMap::new(),
         }
@@ -388,9 +393,15 @@ pub fn run_monitored(
         seconds: monotonic_now().duration_since(begun).as_secs_f64(),
         resumed,
         failures,
+        harvest_trouble: trouble_of(&harvest, &crawl.progress()).filter(|_| job.forum.is_none()),
         trouble: report_on.iter().map(|id| (*id, crawl.url(*id))).collect(),
         ..CrawlReport::of(&crawl)
     })
+}
+
+fn trouble_of(harvest: &HarvestCurve, progress: &Progress) -> Option<HarvestTrouble> {
+    let curve = harvest.lines().map(|line| (line.pages, line.relevant));
+    HarvestTrouble::of(curve, (progress.hosts_relevant, progress.hosts_visited))
 }
 
 /// The command to name in the lock file, so that another process can report who is writing.

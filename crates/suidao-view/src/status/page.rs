@@ -12,6 +12,7 @@ use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot};
 use suidao_live::memory::resident_memory;
 use suidao_page::messages::Lang;
 use suidao_page::model::{CrawlUrl, FailureKind, Millis, QueueEntry};
+use suidao_store::store::HarvestTrouble;
 use suidao_store::store::harvest::HarvestLine;
 use suidao_store::store::{display_time, rfc3339};
 
@@ -41,6 +42,7 @@ pub(super) fn page(
                     context! { name, seconds => pace.seconds, responses => pace.responses }
                 }).collect::<Value>(),
                 harvest => harvest(&snapshot.harvest, lang),
+                advice => advice(directory, snapshot, lang),
                 ..seen(tally, snapshot, lang)
             }
         },
@@ -138,6 +140,14 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot, lang: Lang) -> Value {
 pub(super) fn describe(threshold: &WaitThreshold, lang: Lang) -> String {
     let [below, best] = [threshold.below, threshold.best].map(|value| format!("{value:.3}"));
     lang.text("waiting-for-better", &[&below, &best])
+}
+
+/// What is wrong with the harvest, and what to do.
+fn advice(directory: &str, snapshot: &StatusSnapshot, lang: Lang) -> Option<String> {
+    let progress = &snapshot.overview.progress;
+    let curve = snapshot.harvest.iter().map(|line| (line.pages, line.relevant));
+    let trouble = HarvestTrouble::of(curve, (progress.hosts_relevant, progress.hosts_visited))?;
+    Some(trouble.advice(lang, directory))
 }
 
 fn harvest(lines: &[HarvestLine], lang: Lang) -> Option<Value> {

@@ -8,6 +8,7 @@ use super::facts::{Bin, HarvestPoint, Histogram, Reason, ReportFacts};
 use suidao_html::plot::{self, Along, Bar, CurveLine, Interval, LineStyle, curves, histogram};
 use suidao_html::{self as html, fill, html, per_cent, thousands};
 use suidao_page::messages::Lang;
+use suidao_store::store::HarvestTrouble;
 
 /// Tunnel lengths with a bar of their own; longer ones share the last.
 const LENGTHS: usize = 20;
@@ -23,6 +24,7 @@ pub fn page(facts: &ReportFacts, lang: Lang) -> String {
         characters => lang.large_number(facts.counts.chars),
         archived => html::bytes(facts.counts.archived),
         quarters => quarters(&facts.harvest.points),
+        advice => advice(facts, lang),
         crossed => (0..).zip(&facts.tunnels.by_hops).map(|(hops, pages): (u64, &u64)| pages * hops).sum::<u64>(),
         languages => named(&facts.languages, lang),
         terms => named(&facts.terms, lang),
@@ -40,6 +42,13 @@ pub fn page(facts: &ReportFacts, lang: Lang) -> String {
     };
     let body = fill(lang, include_str!("report.html"), context);
     html::page(&title, lang, &[plot::STYLE, html::REPORT], &body)
+}
+
+/// What is wrong with the harvest, and what to do.
+fn advice(facts: &ReportFacts, lang: Lang) -> Option<String> {
+    let curve = facts.harvest.points.iter().map(|point| (point.pages, point.relevant));
+    let trouble = HarvestTrouble::of(curve, (facts.hosts.relevant, facts.hosts.visited))?;
+    Some(trouble.advice(lang, "DIR"))
 }
 
 /// Why the crawl stopped, as a sentence; an unknown name as it is.
