@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::toml_error::line_and_message;
 
+use super::opinion::JudgeSection;
 use super::{
     BOUNDARY_RELEVANCE, DocumentFrequencies, Lexicon, LinearModel, Provenance, RemovedTerms, Threshold, Weights,
     background,
@@ -61,6 +62,7 @@ struct File {
     weights: Weights,
     terms: SignedTerms,
     linear: Option<LinearSection>,
+    judge: Option<JudgeSection>,
     #[serde(default)]
     near: Terms,
     #[serde(default)]
@@ -281,7 +283,8 @@ impl Lexicon {
         if found != FORMAT {
             return Err(LexiconError::Format { found });
         }
-        let File { name, provenance, threshold, weights, terms, linear, near, url, background, .. } = read(text)?;
+        let File { name, provenance, threshold, weights, terms, linear, judge, near, url, background, .. } =
+            read(text)?;
         let SignedTerms(terms) = terms;
         let wrong = |section: &str, message: String| {
             let line = 1 + text.lines().position(|line| line.trim() == section).unwrap_or(0);
@@ -297,6 +300,11 @@ impl Lexicon {
                 None
             }
         };
+        let judge = judge.map(JudgeSection::opinion).transpose().map_err(|message| wrong("[judge]", message))?;
+        if judge.is_some() && linear.is_none() {
+            let message = "[judge] needs [linear], which this lexicon lacks; delete [judge]".to_owned();
+            return Err(wrong("[judge]", message));
+        }
         let default = Self::from_terms("", &[]);
         let mut lexicon = Self {
             name,
@@ -307,6 +315,7 @@ impl Lexicon {
             background: default.background,
             terms,
             linear,
+            judge,
             near: near.0,
             url: url.tokens,
         };

@@ -88,6 +88,9 @@ impl Lexicon {
         if let Some(linear) = &self.linear {
             linear.write(&self.terms, out)?;
         }
+        if let Some(judge) = &self.judge {
+            judge.write(out)?;
+        }
         writeln!(
             out,
             "# Suggested by suidao from the URLs of topic pages. Delete tokens that do not lead to the topic."

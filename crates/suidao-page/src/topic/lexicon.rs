@@ -9,7 +9,7 @@ use serde::Deserialize;
 use sha1::{Digest as _, Sha1};
 use strum::IntoStaticStr;
 
-use super::file;
+use super::{SecondOpinion, file};
 
 /// Origin of a lexicon.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -175,6 +175,11 @@ impl LinearModel {
         (self.boundary_relevance * (score - self.median) / (self.boundary - self.median)).clamp(0.0, 1.0)
     }
 
+    /// The S of a page with this relevance, if that is above 0 and below 1.
+    pub fn score_at(&self, relevance: f64) -> f64 {
+        self.median + relevance * (self.boundary - self.median) / self.boundary_relevance
+    }
+
     /// Relevance of an anchor, context or URL with this S, in `[0, 1]`, on the same scale. 0 for a score of 0, because
     /// most links contain no term.
     pub fn link_relevance(&self, score: f64) -> f64 {
@@ -200,6 +205,8 @@ pub struct Lexicon {
     pub terms: Vec<(String, f64)>,
     /// The linear judge; `None` for eq. (1).
     pub linear: Option<LinearModel>,
+    /// The second opinion near the boundary of the linear judge.
+    pub judge: Option<SecondOpinion>,
     /// Terms of upstream pages, likewise; may be empty.
     pub near: Vec<(String, f64)>,
     /// Tokens of URLs that lead to the topic.
@@ -220,6 +227,7 @@ impl Lexicon {
             weights: Weights::default(),
             terms: terms.iter().map(|&(term, weight)| (term.to_owned(), weight)).collect(),
             linear: None,
+            judge: None,
             near: Vec::new(),
             url: Vec::new(),
             background: DocumentFrequencies { pages: 1, other: 0.0, df: Vec::new() },
@@ -281,6 +289,9 @@ impl Lexicon {
                 *value = rounded(*value);
             }
             lists.push(&mut linear.tags);
+        }
+        if let Some(judge) = &mut self.judge {
+            judge.boundary = rounded(judge.boundary);
         }
         for terms in lists {
             terms.iter_mut().for_each(|(_, weight)| *weight = rounded(*weight));

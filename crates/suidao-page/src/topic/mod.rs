@@ -11,6 +11,7 @@ mod learn;
 mod lexicon;
 mod linear;
 mod near_terms;
+mod opinion;
 mod sample;
 mod score;
 mod single_host;
@@ -32,8 +33,12 @@ pub use lexicon::{
     BOUNDARY_RELEVANCE, DocumentFrequencies, Lexicon, LinearModel, Provenance, RemovedTerms, TermFrequency, Threshold,
     Weights,
 };
+pub use opinion::{
+    CHECK, MAX_DIMENSION, OpinionError, OpinionUse, SAME_MODEL, SecondOpinion, TrainingPages, UnitVector, VectorError,
+    opening,
+};
 pub use sample::{LONGEST_ANCHOR, LONGEST_URL, Rejection, Sample};
-pub use score::Topic;
+pub use score::{NearBoundary, Topic};
 
 use crate::model::{LinkScores, Relevance, TermMatch};
 

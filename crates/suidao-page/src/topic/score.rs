@@ -14,6 +14,7 @@ use std::cmp::Reverse;
 use ordered_float::OrderedFloat;
 use rustc_hash::FxHashSet;
 
+use super::opinion::{OpinionUse, TAGS, opening};
 use super::tokens::{Folded, TermSums, Tokens};
 use super::url::{self, UrlLexicon};
 use super::vocabulary::{NEAR_HIT, PAGE_HIT, TOPIC_HIT, Vocabulary, VocabularyWord};
@@ -28,6 +29,15 @@ const CONTEXT: usize = 50;
 const PIECES: usize = 1_000;
 /// Maximum terms reported per page.
 const TERMS_LISTED: usize = 12;
+
+/// A page that is so near the boundary that a second opinion is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearBoundary {
+    /// Title and beginning.
+    pub text: String,
+    /// text + 0.75 tags.
+    score: f64,
+}
 
 /// A lexicon prepared for scoring. Immutable; share it by `Arc`.
 pub struct Topic {
@@ -81,8 +91,33 @@ impl Topic {
     pub fn score_page(&self, document: &ParsedDocument) -> TopicScores {
         let folded = Folded::new(document);
         let mut tokens = Tokens::new(document, &folded, &self.vocabulary, true);
-        let (relevance, terms) = self.page(document, &mut tokens);
+        let (relevance, terms, _) = self.page(document, &mut tokens);
         TopicScores { relevance, terms, layer: self.layer(document), links: Vec::new() }
+    }
+
+    /// As [`Self::score_page`], and whether the page is near the `threshold`, so that a second opinion is asked for.
+    pub fn score_page_near(
+        &self,
+        document: &ParsedDocument,
+        threshold: Relevance,
+        usage: OpinionUse,
+    ) -> (TopicScores, Option<NearBoundary>) {
+        let folded = Folded::new(document);
+        let mut tokens = Tokens::new(document, &folded, &self.vocabulary, true);
+        let (relevance, terms, parts) = self.page(document, &mut tokens);
+        let scores = TopicScores { relevance, terms, layer: self.layer(document), links: Vec::new() };
+        let near = self.lexicon.linear.as_ref().zip(parts).and_then(|(linear, [text, tags])| {
+            let distance = (text + tags - linear.score_at(f64::from(threshold.get()))).abs();
+            let near = NearBoundary { text: opening(document, usage.tokens), score: text + TAGS * tags };
+            (distance <= usage.band && !near.text.is_empty()).then_some(near)
+        });
+        (scores, near)
+    }
+
+    /// Relevance of a page near the boundary with this opinion about it, times its weight.
+    pub fn with_opinion(&self, near: &NearBoundary, opinion: f64) -> Relevance {
+        let linear = self.lexicon.linear.as_ref();
+        linear.map_or(Relevance::ZERO, |linear| Relevance::new(linear.relevance(near.score + opinion) as f32))
     }
 
     fn layer(&self, document: &ParsedDocument) -> Option<u8> {
@@ -111,13 +146,18 @@ impl Topic {
     fn score_by(&self, document: &ParsedDocument, prefilter: bool) -> TopicScores {
         let folded = Folded::new(document);
         let mut tokens = Tokens::new(document, &folded, &self.vocabulary, prefilter);
-        let (relevance, terms) = self.page(document, &mut tokens);
+        let (relevance, terms, _) = self.page(document, &mut tokens);
         let links = document.links.iter().map(|link| self.link(document, link, &mut tokens)).collect();
         TopicScores { relevance, terms, layer: self.layer(document), links }
     }
 
-    /// Relevance by title and main content and by the page's own tags, and the topic terms in both.
-    fn page(&self, document: &ParsedDocument, tokens: &mut Tokens<'_>) -> (Relevance, Vec<TermMatch>) {
+    /// Relevance by title and main content and by the page's own tags, the topic terms in both, and the two parts of a
+    /// linear judge's S if there is a topic term.
+    fn page(
+        &self,
+        document: &ParsedDocument,
+        tokens: &mut Tokens<'_>,
+    ) -> (Relevance, Vec<TermMatch>, Option<[f64; 2]>) {
         let linear = self.lexicon.linear.as_ref();
         let hit = if linear.is_some() { PAGE_HIT } else { TOPIC_HIT };
         let tags = document.tags();
@@ -125,7 +165,7 @@ impl Topic {
         let in_tags = tags.iter().any(|&piece| tokens.may_hold(piece, hit));
         // Without a topic term the relevance is 0, and segmentation is unnecessary.
         if !in_text && !in_tags {
-            return (Relevance::ZERO, Vec::new());
+            return (Relevance::ZERO, Vec::new(), None);
         }
         let mut found = Vec::new();
         let weight = |word: &VocabularyWord| if linear.is_some() { word.text.max(word.tags) } else { word.topic };
@@ -154,15 +194,15 @@ impl Topic {
             let text: FxHashSet<usize> = document.content().collect();
             sums(tokens, &mut tags.into_iter().filter(|tag| !text.contains(tag)), true);
         }
+        let has_term = of_text.positive || of_tags.positive;
+        let parts = [per_norm(of_text.text, of_text.norm), per_norm(of_tags.tags, of_tags.norm)];
+        let parts = (linear.is_some() && has_term).then_some(parts);
         let relevance = match linear {
             None => {
                 let tags = cosine(of_tags.topic, of_tags.norm).get();
                 cosine(of_text.topic, of_text.norm).get() + self.lexicon.weights.tags as f32 * tags
             }
-            Some(linear) if of_text.positive || of_tags.positive => {
-                linear.relevance(per_norm(of_text.text, of_text.norm) + per_norm(of_tags.tags, of_tags.norm)) as f32
-            }
-            Some(_) => 0.0,
+            Some(linear) => parts.map_or(0.0, |[text, tags]| linear.relevance(text + tags) as f32),
         };
         found.sort_by_key(|&(share, _, _)| share);
         let mut matches: Vec<TermMatch> = Vec::new();
@@ -174,7 +214,7 @@ impl Topic {
                 matches.push(TermMatch { term: name.to_owned(), count });
             }
         }
-        (Relevance::new(relevance), matches)
+        (Relevance::new(relevance), matches, parts)
     }
 
     /// Eq. (3) of one link.
