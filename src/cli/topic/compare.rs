@@ -133,7 +133,7 @@ fn score(
         let [first, second] = topics.each_ref().map(|topic| topic.score_page(&sample.document).relevance);
         Ok(ScoredDocument { number: chosen.number, url: chosen.url()?, scores: (first, second) })
     };
-    let written = with_progress(selection.pages as u64, verbosity, |bar| {
+    let written = with_progress(selection.pages, verbosity, |bar| {
         stream(store, catalogue, selection, judge, |document| {
             documents.push(document);
             bar.set_position(documents.len() as u64);
