@@ -36,6 +36,7 @@ mod report;
 mod rescore;
 mod screen;
 mod search;
+mod second_opinion;
 mod seeds;
 mod serve;
 mod shell;

@@ -8,20 +8,24 @@ use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
 use suidao::config::stored::ConfigUse;
+use suidao::corpus::SecondOpinions;
 use suidao::html::{count, thousands};
+use suidao::judge::Opinions;
 use suidao::live::{self, Job, RescoreReport};
 use suidao::store::{CrawlDirectory, Meta, Store};
 
 use super::export::with_progress;
 use super::names::between;
+use super::network::ConfigArgs;
 use super::outcome::{Exit, Verbosity};
+use super::second_opinion;
 use super::summary::write_summary;
 use super::{inputs, report};
 
 /// Judge the stored pages of a crawl by another lexicon or page threshold; nothing is fetched.
 ///
 /// Exports, search, reports and the resumed crawl use the new scores. Links keep the scores that they had when their
-/// page was fetched.
+/// page was fetched. Of -c and --set only [judge] is used: the other settings are those of the crawl.
 #[derive(Args)]
 #[command(after_help = "Example: suidao rescore ml -m ml2.toml")]
 pub struct RescoreArgs {
@@ -37,6 +41,9 @@ pub struct RescoreArgs {
     /// Print the result as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Of it only `[judge]` is used; the other settings are those of the crawl.
+    #[command(flatten)]
+    judge: ConfigArgs,
 }
 
 pub fn run(args: &RescoreArgs, verbosity: Verbosity) -> Result<Exit> {
@@ -54,11 +61,18 @@ pub fn run(args: &RescoreArgs, verbosity: Verbosity) -> Result<Exit> {
     if pages == 0 {
         bail!("{}: contains no fetched page; run the crawl again", args.directory.display());
     }
+    let judge = args.judge.load(&[])?.judge;
+    let mut opinions = Opinions::open(&judge, topic.lexicon(), &directory)?;
     let job = Job::new(topic, Vec::new(), config, directory);
     // A later version of the program may read pages otherwise, and a repair may have cut off newer scores.
     let is_whole = meta.rescoring.is_some() || !job.directory.root().join("damaged-1").exists();
     let is_current = (&meta.lexicon, meta.version.as_str()) == (&job.topic.digest(), env!("CARGO_PKG_VERSION"));
-    if is_whole && is_current && meta.page_threshold == live::crawl_settings(&job.config, &job.topic).page_threshold {
+    // A judge may answer now what it did not before.
+    if !judge.is_configured()
+        && is_whole
+        && is_current
+        && meta.page_threshold == live::crawl_settings(&job.config, &job.topic).page_threshold
+    {
         if args.json {
             outln!("{}", json!({ "unchanged": true, "page_threshold": meta.page_threshold }));
         } else {
@@ -71,12 +85,26 @@ pub fn run(args: &RescoreArgs, verbosity: Verbosity) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let done = with_progress(pages, verbosity, |bar| live::rescore(&job, |pages| bar.set_position(pages)))?;
+    if !job.directory.verdicts().exists() {
+        second_opinion::announce(&judge, verbosity);
+    }
+    let done = with_progress(pages, verbosity, |bar| {
+        let opinions = opinions.as_mut().map(|opinions| opinions as &mut dyn SecondOpinions);
+        live::rescore(&job, opinions, |pages| bar.set_position(pages))
+    })?;
     update_summary(&job, &done)?;
+    let report = opinions.as_ref().map(Opinions::report);
     if args.json {
-        outln!("{}", serde_json::to_string_pretty(&json!(done))?);
+        let mut result = json!(done);
+        if let (Some(fields), Some(report)) = (result.as_object_mut(), report) {
+            fields.insert("second_opinion".to_owned(), json!(report));
+        }
+        outln!("{}", serde_json::to_string_pretty(&result)?);
     } else if !verbosity.quiet {
         outln!("{}", describe(args, &job, &done));
+        if let Some(report) = report {
+            outln!("{}", second_opinion::describe(report));
+        }
     }
     Ok(Exit::Done)
 }

@@ -10,6 +10,7 @@ mod compare;
 mod documentation;
 mod examples;
 mod import;
+mod judge;
 mod operate;
 mod replay;
 mod seeds;

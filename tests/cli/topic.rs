@@ -18,7 +18,7 @@ fn stage() -> Stage {
 }
 
 /// Writes sample pages, a folder per host, and returns the lines of their labels.
-fn write_pages(folder: &Path, pages: Vec<(suidao::model::CrawlUrl, String)>, label: &str) -> String {
+pub fn write_pages(folder: &Path, pages: Vec<(suidao::model::CrawlUrl, String)>, label: &str) -> String {
     let mut labels = String::new();
     for (at, (url, html)) in pages.into_iter().enumerate() {
         let name = format!("{}/{at}.html", url.host());

@@ -192,10 +192,11 @@ pub struct Config {
     pub status: Status,
     pub log: Log,
     pub traps: Traps,
+    pub judge: crate::judge::JudgeSettings,
 }
 
 /// Keys with numeric values, and the range of each. Times of `[politeness]` are in seconds, of `[refresh]` in days.
-const RANGES: [(&str, f64, f64); 57] = [
+const RANGES: [(&str, f64, f64); 62] = [
     ("crawl.in_flight", 1.0, 10_000.0),
     ("crawl.outage_patience", 0.0, 1e9),
     ("crawl.reading_timeout", 0.1, 1e9),
@@ -254,6 +255,11 @@ const RANGES: [(&str, f64, f64); 57] = [
     ("refresh.shortest", 0.0, 36_500.0),
     ("log.max_size", 1e3, 1e12),
     ("log.files", 1.0, 1e3),
+    ("judge.band", 0.001, 100.0),
+    ("judge.weight", 0.001, 100.0),
+    ("judge.tokens", 1.0, 8_192.0),
+    ("judge.calls", 0.0, f64::INFINITY),
+    ("judge.timeout", 0.1, 86_400.0),
 ];
 
 impl Config {
@@ -310,6 +316,7 @@ impl Config {
         }
         self.render.check().map_err(value)?;
         self.traps.check().map_err(value)?;
+        self.judge.check().map_err(value)?;
         self.keep.codes()?;
         self.fetch.check()?;
         if self.strategy.url_weight.by_weight < self.strategy.url_weight.at_random {

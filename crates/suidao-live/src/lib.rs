@@ -12,5 +12,6 @@
 pub mod config;
 pub mod fetch;
 pub mod import;
+pub mod judge;
 pub mod live;
 pub mod memory;

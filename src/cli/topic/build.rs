@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use suidao::html::count;
+use suidao::judge::{JudgeError, JudgeSettings};
 use suidao::store::directory::write_whole;
 use suidao::topic::{Background, LearnOptions, Lexicon, Method, RemovedTerms, Sample, learn, learn_from_keywords};
 
@@ -12,6 +13,7 @@ use super::{lists, samples};
 use crate::cli::names::one_of;
 use crate::cli::network::NetworkArgs;
 use crate::cli::outcome::Verbosity;
+use crate::cli::second_opinion;
 
 #[derive(Args)]
 pub struct BuildArgs {
@@ -40,6 +42,9 @@ pub struct BuildArgs {
     /// Number of terms to keep [default: 1000 for linear, 100 for the others]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Limits")]
     terms: Option<u32>,
+    /// Also learn a second opinion near the boundary, from the embeddings of the judge that [judge] configures
+    #[arg(long)]
+    judge: bool,
     #[command(flatten)]
     network: NetworkArgs,
     /// How to learn the lexicon and judge pages
@@ -77,6 +82,7 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
         "{output} already exists and may contain corrections; choose another -o, or replace it with --again"
     );
     let source = &args.source;
+    let judge = args.judge.then(|| judge(args)).transpose()?;
     let keywords = source.keywords.as_deref().map(lists::keywords).transpose()?.unwrap_or_default();
     let mut of_crawl = Vec::new();
     let samples = match (&source.pages, &source.warc, &source.urls, &source.crawl) {
@@ -104,7 +110,7 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
     };
     let background = if background.pages() == 0 { Background::built_in() } else { background };
     let options = options(args, &keywords, verbosity)?;
-    let lexicon = match (&samples, &source.keywords) {
+    let mut lexicon = match (&samples, &source.keywords) {
         (Some((path, found)), _) => from_samples(path, found, &background, &options, verbosity)?,
         (None, Some(path)) => {
             learn_from_keywords(&keywords, &background, &options).with_context(|| path.display().to_string())?
@@ -113,12 +119,35 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
             bail!("give the samples: --pages DIR, --warc FILE, --urls FILE, --crawl DIR or --keywords FILE")
         }
     };
+    let samples = samples.map(|(_, found)| found).unwrap_or_default();
+    let learnt = judge.map(|settings| second_opinion::learn(&settings, &mut lexicon, &samples, &background, verbosity));
+    let learnt = learnt.transpose()?;
     write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
     if !verbosity.quiet {
         print(&lexicon)?;
+        if let Some(learnt) = learnt {
+            outln!("{learnt}");
+        }
         outln!("Wrote {output}. Review it and delete off-topic terms.");
     }
     Ok(())
+}
+
+/// The judge to learn from, before pages are read or fetched.
+fn judge(args: &BuildArgs) -> Result<JudgeSettings> {
+    let judge = args.network.load()?.judge;
+    ensure!(judge.is_configured(), JudgeError::NotConfigured);
+    ensure!(
+        !judge.is_chat(),
+        "--judge learns from embeddings, and judge.url names a chat; name a URL that ends in /v1/embeddings. A chat needs \
+         nothing in the lexicon"
+    );
+    let Source { pages, warc, urls, crawl, .. } = &args.source;
+    ensure!(
+        args.method == Method::Linear && [pages, warc, urls, crawl].into_iter().any(Option::is_some),
+        "--judge needs sample pages and --method linear; give samples with --pages, --warc, --urls or --crawl"
+    );
+    Ok(judge)
 }
 
 fn options(args: &BuildArgs, keywords: &[(String, Option<f64>)], verbosity: Verbosity) -> Result<LearnOptions> {

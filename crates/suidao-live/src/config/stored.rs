@@ -12,7 +12,7 @@ const MODEL: &str = "strategy.context-graph.model";
 
 /// Keys and sections that a crawl directory neither stores nor sets. Without the first [`REQUIRED`] of them a run would
 /// send other requests than the crawl, or send them another way.
-const NOT_STORED: [&str; 11] = [
+const NOT_STORED: [&str; 12] = [
     "fetch.proxy",
     "fetch.credentials",
     "fetch.allow_private",
@@ -24,6 +24,7 @@ const NOT_STORED: [&str; 11] = [
     "render.memory",
     "status",
     "log",
+    "judge",
 ];
 
 const REQUIRED: usize = 6;
@@ -167,7 +168,8 @@ mod tests {
                     fetch.credentials = [{ origin = 'a.cn', bearer = 'hush' }]\nfetch.allow_private = true\n\
                     fetch.allow_addresses = ['10.0.0.1']\nscope.allow_ports = [6379]\nstrategy.name = 'context-graph'\n\
                     strategy.context-graph.model = '/etc/passwd'\nrender.browser = '/bin/evil'\nrender.sandbox = false\n\
-                    render.memory = 1_000_000_000_000\nstatus.listen = '0.0.0.0:1'\nlog.file = '/tmp/x'";
+                    render.memory = 1_000_000_000_000\nstatus.listen = '0.0.0.0:1'\nlog.file = '/tmp/x'\n\
+                    judge = { command = '/bin/evil', model = 'm' }";
         toml::from_str(text).unwrap()
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use suidao_page::model::Relevance;
-use suidao_store::corpus::{self, Catalogue};
+use suidao_store::corpus::{self, Catalogue, SecondOpinions};
 use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{Store, StoreError};
 
@@ -26,16 +26,20 @@ pub struct RescoreReport {
 }
 
 /// Judges all stored pages of the job's directory by its lexicon and page threshold. Log, `harvest.csv`, and the
-/// lexicon and configuration for the next run follow; `watch` gets the number of batches read so far.
+/// lexicon and configuration for the next run follow; `opinions` are asked about pages near the threshold; `watch` gets the number of batches read so far.
 ///
 /// # Errors
 /// [`StoreError`]: the crawl keeps its scores, unless only `harvest.csv` or the inputs could not be written.
-pub fn rescore(job: &Job, watch: impl FnMut(u64)) -> Result<RescoreReport, StoreError> {
+pub fn rescore(
+    job: &Job,
+    opinions: Option<&mut dyn SecondOpinions>,
+    watch: impl FnMut(u64),
+) -> Result<RescoreReport, StoreError> {
     job.directory.check_pages()?;
     let page_threshold = crawl_settings(&job.config, &job.topic).page_threshold;
     let mut store = Store::open_existing(&job.directory, "suidao rescore")?;
     let before = relevant(&Catalogue::read(&store)?);
-    let not_stored = corpus::rescore(&mut store, &job.topic, page_threshold, now(), watch)?;
+    let not_stored = corpus::rescore(&mut store, &job.topic, page_threshold, now(), opinions, watch)?;
     // A forum crawl has none.
     if job.directory.topic_toml().exists() {
         write_inputs(job)?;

@@ -175,6 +175,11 @@ impl LinearModel {
         (self.boundary_relevance * (score - self.median) / (self.boundary - self.median)).clamp(0.0, 1.0)
     }
 
+    /// Distance of the boundary from the median of the background.
+    pub fn distance(&self) -> f64 {
+        self.boundary - self.median
+    }
+
     /// The S of a page with this relevance, if that is above 0 and below 1.
     pub fn score_at(&self, relevance: f64) -> f64 {
         self.median + relevance * (self.boundary - self.median) / self.boundary_relevance
@@ -305,6 +310,6 @@ impl Lexicon {
 }
 
 /// Four decimals, for readers and comparisons.
-fn rounded(number: f64) -> f64 {
+pub(super) fn rounded(number: f64) -> f64 {
     (number * 1e4).round() / 1e4
 }

@@ -109,15 +109,17 @@ impl Topic {
         let near = self.lexicon.linear.as_ref().zip(parts).and_then(|(linear, [text, tags])| {
             let distance = (text + tags - linear.score_at(f64::from(threshold.get()))).abs();
             let near = NearBoundary { text: opening(document, usage.tokens), score: text + TAGS * tags };
-            (distance <= usage.band && !near.text.is_empty()).then_some(near)
+            (distance <= usage.band * linear.distance() && !near.text.is_empty()).then_some(near)
         });
         (scores, near)
     }
 
-    /// Relevance of a page near the boundary with this opinion about it, times its weight.
+    /// Relevance of a page near the boundary with this opinion about it, times the weight of opinions.
     pub fn with_opinion(&self, near: &NearBoundary, opinion: f64) -> Relevance {
         let linear = self.lexicon.linear.as_ref();
-        linear.map_or(Relevance::ZERO, |linear| Relevance::new(linear.relevance(near.score + opinion) as f32))
+        linear.map_or(Relevance::ZERO, |linear| {
+            Relevance::new(linear.relevance(near.score + linear.distance() * opinion) as f32)
+        })
     }
 
     fn layer(&self, document: &ParsedDocument) -> Option<u8> {

@@ -30,7 +30,7 @@ pub use entry::{CatalogueEntry, PageRole, SeenTimes};
 pub use fields::{DocumentFields, JsonDocument, UnknownField};
 pub use filter::{DuplicatePolicy, Filter, Selection};
 pub use names::UrlNames;
-pub use rescore::rescore;
+pub use rescore::{SecondOpinions, rescore};
 pub use stream::{SelectedDocument, StoredResponse, Streamed, stream};
 pub use topic_samples::TopicSamples;
 pub use url_history::UrlHistory;

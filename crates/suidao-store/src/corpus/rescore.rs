@@ -9,12 +9,24 @@ use crate::store::archive::{ArchiveReader, Location, unpack_records};
 use crate::store::{Meta, Record, Rescoring, Store, StoreError};
 use suidao_page::model::{Batch, Event, Millis, PageScore, Relevance};
 use suidao_page::read;
-use suidao_page::topic::{Topic, TopicScores};
+use suidao_page::topic::{NearBoundary, OpinionUse, Topic, TopicScores};
 
 /// Batches read at a time.
 const READ: usize = 1024;
 /// Pages in memory at a time, compressed.
 const PORTION: usize = 128;
+
+/// Second opinions about pages near the boundary, from outside.
+pub trait SecondOpinions {
+    /// When one is asked for, and how much it counts.
+    fn usage(&self) -> OpinionUse;
+
+    /// The opinion of each text, above 0 for the topic; `None` leaves the page the verdict of its lexicon.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the opinions cannot be kept.
+    fn of(&mut self, texts: &[&str]) -> Result<Vec<Option<f64>>, StoreError>;
+}
 
 /// A stored page that waits to be judged.
 struct Waiting {
@@ -26,7 +38,7 @@ struct Waiting {
 }
 
 /// Writes a new score for every page to the log, `at` this time. `store` is open for writing; `watch` gets the number
-/// of batches read so far. Returns how many pages keep their scores, because their content is not in the archive.
+/// of batches read so far; `opinions`, if any, are asked about pages near the threshold. Returns how many pages keep their scores, because their content is not in the archive.
 /// Nothing changes for readers until the last step, which replaces the metadata (`meta.json`) of the crawl.
 ///
 /// # Errors
@@ -36,6 +48,7 @@ pub fn rescore(
     topic: &Topic,
     threshold: Relevance,
     at: Millis,
+    mut opinions: Option<&mut dyn SecondOpinions>,
     mut watch: impl FnMut(u64),
 ) -> Result<u64, StoreError> {
     let mut archive = ArchiveReader::new(store.directory(), MAX_BODY);
@@ -63,11 +76,11 @@ pub fn rescore(
                 waiting.push(Waiting { batch: number, foreign: page.foreign, records, path, location });
             }
             if waiting.len() >= PORTION {
-                scores.extend(judge(&mut waiting, topic, threshold)?);
+                scores.extend(judge(&mut waiting, topic, threshold, &mut opinions)?);
                 watch(number);
             }
         }
-        scores.extend(judge(&mut waiting, topic, threshold)?);
+        scores.extend(judge(&mut waiting, topic, threshold, &mut opinions)?);
         next += read;
         watch(next);
         if let Some(first) = scores.first() {
@@ -87,16 +100,43 @@ pub fn rescore(
     Ok(not_stored)
 }
 
-/// Judges the waiting pages on all cores.
-fn judge(waiting: &mut Vec<Waiting>, topic: &Topic, threshold: Relevance) -> Result<Vec<PageScore>, StoreError> {
-    let judge = |page: Waiting| -> Result<PageScore, StoreError> {
+/// Judges the waiting pages on all cores, then those near the threshold with their second opinions.
+fn judge(
+    waiting: &mut Vec<Waiting>,
+    topic: &Topic,
+    threshold: Relevance,
+    opinions: &mut Option<&mut dyn SecondOpinions>,
+) -> Result<Vec<PageScore>, StoreError> {
+    let usage = opinions.as_ref().map(|opinions| opinions.usage());
+    let judge = |page: Waiting| -> Result<Judged, StoreError> {
         let fetched = unpack_records(&page.records, &page.path, page.location, MAX_BODY)?;
-        let TopicScores { relevance, terms, layer, .. } = topic.score_page(&read::parse(&fetched).document);
+        let read = read::parse(&fetched);
+        // Neither foreign pages nor listings are relevant documents, whatever they are about.
+        let (scores, near) = match usage.filter(|_| !page.foreign && !read.listing) {
+            Some(usage) => topic.score_page_near(&read.document, threshold, usage),
+            None => (topic.score_page(&read.document), None),
+        };
+        let TopicScores { relevance, terms, layer, .. } = scores;
         let on_topic = relevance >= threshold && !page.foreign;
-        Ok(PageScore { batch: page.batch, relevance, on_topic, terms, layer })
+        Ok((PageScore { batch: page.batch, relevance, on_topic, terms, layer }, near))
     };
-    std::mem::take(waiting).into_par_iter().map(judge).collect()
+    let judged: Vec<Judged> = std::mem::take(waiting).into_par_iter().map(judge).collect::<Result<_, _>>()?;
+    let (mut scores, near): (Vec<PageScore>, Vec<Option<NearBoundary>>) = judged.into_iter().unzip();
+    let Some((opinions, usage)) = opinions.as_mut().zip(usage) else { return Ok(scores) };
+    let asked: Vec<(usize, &NearBoundary)> =
+        near.iter().enumerate().filter_map(|(at, near)| Some((at, near.as_ref()?))).collect();
+    let texts: Vec<&str> = asked.iter().map(|(_, near)| near.text.as_str()).collect();
+    for ((at, near), opinion) in asked.into_iter().zip(opinions.of(&texts)?) {
+        if let Some(opinion) = opinion {
+            scores[at].relevance = topic.with_opinion(near, usage.weight * opinion);
+            scores[at].on_topic = scores[at].relevance >= threshold;
+        }
+    }
+    Ok(scores)
 }
+
+/// The score by the lexicon, and whether it is near the boundary.
+type Judged = (PageScore, Option<NearBoundary>);
 
 #[cfg(test)]
 mod tests {
@@ -136,7 +176,8 @@ mod tests {
         let before = store.len();
         let mut watched = 0;
         let at = Millis(1_800_000_000_000);
-        let not_stored = rescore(&mut store, &chess(), Relevance::new(0.1), at, |batches| watched = batches).unwrap();
+        let not_stored =
+            rescore(&mut store, &chess(), Relevance::new(0.1), at, None, |batches| watched = batches).unwrap();
         assert_eq!((not_stored, watched), (0, before));
         assert_eq!(store.meta().topic, "围棋");
         drop(store);
@@ -159,7 +200,7 @@ mod tests {
         drop(store);
         // The first lexicon again: all scores as they were.
         let mut store = Store::open_existing(&directory, "suidao rescore").unwrap();
-        rescore(&mut store, &super::super::fixture::topic(), Relevance::new(0.1), at, |_| ()).unwrap();
+        rescore(&mut store, &super::super::fixture::topic(), Relevance::new(0.1), at, None, |_| ()).unwrap();
         drop(store);
         assert!(relevant(&directory).iter().all(|id| id % 3 == 0));
     }
@@ -170,7 +211,7 @@ mod tests {
         let directory = football(root.path(), 30);
         let meta = std::fs::read(directory.meta_json()).unwrap();
         let mut store = Store::open_existing(&directory, "suidao rescore").unwrap();
-        rescore(&mut store, &chess(), Relevance::new(0.1), Millis(0), |_| ()).unwrap();
+        rescore(&mut store, &chess(), Relevance::new(0.1), Millis(0), None, |_| ()).unwrap();
         drop(store);
         std::fs::write(directory.meta_json(), meta).unwrap();
         assert!(relevant(&directory).iter().all(|id| id % 3 == 0));

@@ -105,6 +105,11 @@ impl CrawlDirectory {
         self.root.join("summary.json")
     }
 
+    /// Second opinions about pages, for later runs.
+    pub fn verdicts(&self) -> PathBuf {
+        self.state().join("verdicts.tsv")
+    }
+
     pub fn acknowledged(&self) -> PathBuf {
         self.state().join("acknowledged")
     }

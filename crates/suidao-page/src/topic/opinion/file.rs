@@ -76,10 +76,10 @@ impl SecondOpinion {
         let quoted = |text: &str| Value::String(text.to_owned()).to_string();
         writeln!(
             out,
-            "# A second opinion where S is within band of the boundary: S = text + 0.75 tags + weight x (weights · vector \
-             - boundary).\n# vector: what the model gives to prefix + title and beginning, about tokens long; its length \
-             is 1. check: the\n# vector of a fixed sentence, which tells the model from others. Vectors are base64 of \
-             32-bit numbers.\n[judge]"
+            "# A second opinion where S is at most band x d from the boundary of [linear], d = linear.boundary - \
+             linear.median:\n# S = text + 0.75 tags + weight x d x (weights · vector - boundary). vector is what the model \
+             gives to prefix +\n# title and beginning (about tokens long), of length 1; check that of a fixed sentence, \
+             which identifies the model.\n# Both are base64 of 32-bit numbers.\n[judge]"
         )?;
         let OpinionUse { band, weight, tokens } = self.usage;
         writeln!(out, "model = {}\nprefix = {}", quoted(&self.model), quoted(&self.prefix))?;

@@ -1,5 +1,5 @@
-//! Learns the model of a second opinion from the vectors of samples and background: a linear support vector machine over
-//! vectors of length 1 minus the mean of the background, without which it separates nothing.
+//! Learns the model of a second opinion from the vectors of samples and background: a linear support vector machine
+//! over vectors of length 1 minus the mean of the background, without which it separates nothing.
 //!
 //! The mean is not stored: `weights·(vector − mean) + bias` is a product minus a constant, which is the boundary. The
 //! boundary is raised by the rule of the lexicon's ([`super::super::boundary`]), on hosts held out.
@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use super::super::boundary::HeldOutScores;
+use super::super::lexicon::rounded;
 use super::super::sample::rejections;
 use super::super::svm::{self, Row};
 use super::super::thresholds::{FOLDS, folds};
@@ -23,6 +24,9 @@ const BACKGROUND: usize = 1_000;
 const ON_TOPIC: f64 = 0.25;
 /// Fewest vectors of each kind.
 const LEAST: usize = 5;
+
+/// Least distance between the boundary and the median of the background.
+const LEAST_SCALE: f64 = 0.05;
 
 /// Why no second opinion was learnt.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -86,13 +90,14 @@ impl<'a> TrainingPages<'a> {
         let set = Centred::new(&known, dimension);
         let plane = set.train(|_| true).ok_or(OpinionError::TooFew { samples, background })?;
         let raised = HeldOutScores::new(set.held_out()).map_or(0.0, |scores| scores.boundary(false).score);
-        let weights: Vec<f32> = plane.weights.iter().map(|&weight| weight as f32).collect();
+        let scale = (raised - set.median(&plane)).max(LEAST_SCALE);
+        let weights: Vec<f32> = plane.weights.iter().map(|&weight| (weight / scale) as f32).collect();
         let of_mean: f64 = weights.iter().zip(&set.mean).map(|(&weight, mean)| f64::from(weight) * mean).sum();
         Ok(SecondOpinion {
             model: model.to_owned(),
             prefix: prefix.to_owned(),
             usage,
-            boundary: of_mean - plane.bias + raised,
+            boundary: rounded(of_mean + (raised - plane.bias) / scale),
             weights,
             check: check.numbers().to_vec(),
         })
@@ -143,6 +148,14 @@ impl Centred {
             held_out.map(|at| (plane.score(&self.rows[at].0), at)).collect()
         };
         (0..FOLDS).into_par_iter().flat_map_iter(fold).collect()
+    }
+
+    /// The median score of the background, without pages that are probably on topic.
+    fn median(&self, plane: &svm::Hyperplane) -> f64 {
+        let rows = self.rows.iter().enumerate().filter(|(at, (_, sample))| !sample && !self.left_out.contains(at));
+        let mut scores: Vec<f64> = rows.map(|(_, (row, _))| plane.score(row)).collect();
+        scores.sort_by(f64::total_cmp);
+        scores.get(scores.len() / 2).copied().unwrap_or(0.0)
     }
 
     fn held_out(&self) -> Vec<(f64, bool)> {
@@ -215,6 +228,11 @@ mod tests {
             (0..200).filter(|_| (opinion.of(&vector(&mut rng, on_topic)).unwrap() > 0.0) == on_topic).count()
         };
         let (on, off) = (right(true), right(false));
+        let mut background: Vec<f64> =
+            vectors[40..].iter().map(|one| opinion.of(one.as_ref().unwrap()).unwrap()).collect();
+        background.sort_by(f64::total_cmp);
+        // Some are left out, because they look on topic.
+        assert!((-1.2..-0.5).contains(&background[100]), "{}", background[100]);
         assert!(on > 170 && off > 180, "{on} and {off} of 200");
     }
 

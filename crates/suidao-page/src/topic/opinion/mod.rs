@@ -2,11 +2,13 @@
 //! title and beginning of a page. It is learnt with the lexicon and stored in its section `[judge]`.
 //!
 //! ```text
-//! near the boundary:  S = text + 0.75 tags + weight × opinion          opinion = weights·vector − boundary
+//! near the boundary:  S = text + 0.75 tags + weight × d × opinion      opinion = weights·vector − boundary
 //! ```
 //!
-//! Text and tags are the two parts of the linear judge's S. Vectors come from outside, so this module checks them; who
-//! asks for them, and how, is not its concern.
+//! Text and tags are the two parts of the linear judge's S, and d is the distance of its boundary from the median of
+//! the background. The opinion of the median background page is −1, so opinion and S have one scale, however many pages
+//! they were learnt from. Vectors come from outside, so this module checks them; who asks for them, and how, is not its
+//! concern.
 
 mod file;
 mod learn;
@@ -20,8 +22,8 @@ use crate::read::ParsedDocument;
 
 /// Most numbers of a vector.
 pub const MAX_DIMENSION: usize = 4096;
-/// Least cosine of the vector of [`CHECK`] with that of the model that the lexicon was learnt with. Quantisations of one
-/// model differ by less, models by more.
+/// Least cosine of the vector of [`CHECK`] with that of the model that the lexicon was learnt with. Quantisations of
+/// one model differ by less, models by more.
 pub const SAME_MODEL: f64 = 0.98;
 /// The sentence that identifies a model. Must not change.
 pub const CHECK: &str = "水沸腾时变成蒸汽。 Water turns to steam when it boils.";
@@ -31,7 +33,7 @@ pub(super) const TAGS: f64 = 0.75;
 /// When a second opinion is asked for, and how much it counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OpinionUse {
-    /// Largest distance of a page's S from the boundary; above 0.
+    /// Largest distance of a page's S from the boundary, as a share of d; above 0.
     pub band: f64,
     /// Weight of the opinion; above 0.
     pub weight: f64,
@@ -117,8 +119,8 @@ impl UnitVector {
     }
 }
 
-/// The text that a judge reads: title and beginning of the main content, of about this many tokens. Empty if the page has
-/// no text.
+/// The text that a judge reads: title and beginning of the main content, of about this many tokens. Empty if the page
+/// has no text.
 pub fn opening(document: &ParsedDocument, tokens: u32) -> String {
     let mut left = u64::from(tokens) * TOKEN;
     let mut text = String::new();
