@@ -14,9 +14,16 @@
 //! pages of each host, breadth first from its home page), `others` (300 pages of hosts without samples), `both` (`own`
 //! and `others`) or `none`. SAMPLES is 60 by default, at most 15 per host.
 //!
+//! What authors file under a topic is not what a reader calls on topic, and a judge that reads tags learns to guess the
+//! former. So each method is also compared with the documents of SHARED/judge/readings.tsv, which were read blind: on
+//! how many its verdict is the reader's, and how many of the others than the first method's are right and wrong. For
+//! that every method accepts as many documents as the first. (`suidao topic compare` does this for two lexicons and a
+//! crawl.)
+//!
 //! Columns for pages: average precision on all pages, on documents, on documents with their tags hidden; F1 at the
 //! lexicon's threshold on documents, and the highest F1; precision and recall on documents as expected by the lexicon
-//! and as measured, both for one page in 20 on topic; precision and recall as they are. For links: average precision of
+//! and as measured, both for one page in 20 on topic; precision and recall as they are, and on a thousand documents as a
+//! crawl by the ten words might fetch: the best half and some of all others. For links: average precision of
 //! a random order, of anchor, context, URL and of their sum.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, missing_docs)] // a bench may
 
@@ -27,7 +34,8 @@ use bytes::Bytes;
 use rayon::prelude::*;
 use suidao::model::{CrawlUrl, Fetched, Relevance};
 use suidao::topic::{
-    Background, LearnOptions, Lexicon, Method, Sample, Topic, evaluate, learn, learn_from_keywords, learn_from_labels,
+    Background, LearnOptions, Lexicon, Method, Sample, Topic, evaluate, grow, learn, learn_from_keywords,
+    learn_from_labels,
 };
 
 const SAMPLES: usize = 60;
@@ -35,6 +43,8 @@ const SAMPLES_A_HOST: usize = 15;
 const BACKGROUND_A_HOST: usize = 150;
 const OTHERS: usize = 300;
 const LINKS_A_SAMPLE: usize = 10;
+/// Documents of a crawl that its keywords learn from.
+const CRAWLED: usize = 1_000;
 /// Pages of a host whose links are judged.
 const LISTINGS_A_HOST: usize = 60;
 /// One page in so many that are not on topic is judged, and counts for all of them.
@@ -56,8 +66,10 @@ const KEYWORDS: [(&str, &str); 11] = [
     ("algorithms", "算法 leetcode 动态规划 二叉树 排序 链表 数据结构 贪心 回溯 题解"),
 ];
 
-const OF_PAGES: [&str; 11] =
-    ["AP", "AP doc", "hidden", "F1", "best F1", "exp. P", "meas. P", "exp. R", "P", "R", "share on"];
+const OF_PAGES: [&str; 13] = [
+    "AP", "AP doc", "hidden", "F1", "best F1", "exp. P", "meas. P", "exp. R", "P", "R", "share on", "P crawl",
+    "R crawl",
+];
 const OF_LINKS: [&str; 5] = ["chance", "anchor", "context", "url", "all"];
 
 struct Page {
@@ -65,6 +77,50 @@ struct Page {
     sample: Sample,
     /// Without its tags.
     untagged: Sample,
+}
+
+/// Documents that were read: by web, topic and key, whether they are on topic.
+type Readings = HashMap<(String, String, String), bool>;
+
+fn readings(shared: &Path) -> Readings {
+    let Ok(text) = std::fs::read_to_string(shared.join("judge/readings.tsv")) else { return Readings::new() };
+    let row = |line: &str| {
+        let [web, page, topic, _, read] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
+        let (host, path) = page.split_once('/')?;
+        let web = if web == "dev" { "web" } else { "web2" };
+        Some(((web.to_owned(), topic.to_owned(), label_key(host, &format!("/{path}"))), read == "1"))
+    };
+    text.lines().skip(1).filter_map(row).collect()
+}
+
+/// A method's verdicts on the documents that were read.
+#[derive(Default)]
+struct ReadVerdicts {
+    /// By web, topic, half: documents accepted.
+    accepted: Vec<(String, usize)>,
+    /// By web, topic and key: whether it is accepted, and whether it is on topic.
+    verdicts: BTreeMap<(String, String, String), (bool, bool)>,
+}
+
+impl ReadVerdicts {
+    fn print(&self, first: &Self) {
+        if self.verdicts.is_empty() {
+            return;
+        }
+        let right = self.verdicts.values().filter(|(accepted, on)| accepted == on).count();
+        let differing: Vec<(bool, bool)> = self
+            .verdicts
+            .iter()
+            .filter(|(key, (accepted, _))| first.verdicts.get(*key).is_some_and(|(other, _)| other != accepted))
+            .map(|(_, verdict)| *verdict)
+            .collect();
+        let better = differing.iter().filter(|(accepted, on)| accepted == on).count();
+        println!(
+            "of {} documents read blind {right} are judged as read; where the first method differs, {better} right and {} wrong",
+            self.verdicts.len(),
+            differing.len() - better
+        );
+    }
 }
 
 struct Web {
@@ -241,8 +297,7 @@ impl Trial<'_> {
         } else {
             Background::from_samples(others.into_iter().map(sample).collect())
         };
-        let words = KEYWORDS.iter().find(|(topic, _)| *topic == self.topic).unwrap().1.split(' ');
-        let keywords: Vec<(String, Option<f64>)> = words.map(|word| (word.to_owned(), None)).collect();
+        let keywords = self.keywords();
         let (name, with) = method.split_once('+').unwrap_or((method, ""));
         let learnt_by = match name {
             "lift" => Method::Lift,
@@ -255,10 +310,42 @@ impl Trial<'_> {
             ..LearnOptions::new(self.topic, learnt_by)
         };
         if name == "keywords" {
-            return learn_from_keywords(&keywords, &background, &options).ok();
+            let lexicon = learn_from_keywords(&keywords, &background, &options).ok()?;
+            return match with {
+                "grow" => {
+                    let documents: Vec<Sample> = self.crawled().into_iter().map(sample).collect();
+                    grow(&lexicon, &documents, &options).ok().map(|learnt| learnt.lexicon)
+                }
+                _ => Some(lexicon),
+            };
         }
         let samples: Vec<Sample> = chosen.into_iter().map(sample).collect();
         learn(&samples, &background, &options).ok().map(|learnt| learnt.lexicon)
+    }
+
+    fn keywords(&self) -> Vec<(String, Option<f64>)> {
+        let words = KEYWORDS.iter().find(|(topic, _)| *topic == self.topic).unwrap().1.split(' ');
+        words.map(|word| (word.to_owned(), None)).collect()
+    }
+
+    fn options(&self) -> LearnOptions {
+        LearnOptions::new(self.topic, Method::Linear)
+    }
+
+    /// Documents as a crawl of the tested hosts by the keywords might fetch: half of them the best, half of all others.
+    fn crawled(&self) -> Vec<usize> {
+        let lexicon = learn_from_keywords(&self.keywords(), &Background::built_in(), &self.options());
+        let topic = Topic::new(lexicon.unwrap());
+        let pages = self.tested.iter().flat_map(|host| &self.web.hosts[host]).copied();
+        let documents: Vec<usize> = pages.filter(|&page| !self.web.pages[page].sample.listing).collect();
+        let mut scored: Vec<(Relevance, usize)> = documents
+            .par_iter()
+            .map(|&page| (topic.score_page(&self.web.pages[page].sample.document).relevance, page))
+            .collect();
+        scored.sort_by(|a, b| b.0.get().total_cmp(&a.0.get()).then(a.1.cmp(&b.1)));
+        let (best, others) = scored.split_at(scored.len().min(CRAWLED / 2));
+        let chosen = best.iter().copied().chain(some(others, CRAWLED / 2));
+        chosen.map(|(_, page)| page).collect()
     }
 
     /// Average precision of the scores of links, as predictors of whether the page that a link leads to is on topic: by
@@ -310,6 +397,30 @@ impl Trial<'_> {
         (learn_from_labels(lexicon, &pages).unwrap().lexicon, drawn.into_iter().map(|(_, page)| page).collect())
     }
 
+    /// Judges the documents that were read, at the threshold at which as many of the tested documents are accepted as
+    /// by the first method.
+    fn read(&self, lexicon: &Lexicon, readings: &Readings, first: Option<&ReadVerdicts>, into: &mut ReadVerdicts) {
+        let topic = Topic::new(lexicon.clone());
+        let pages = self.tested.iter().flat_map(|host| &self.web.hosts[host]).copied();
+        let documents: Vec<usize> = pages.filter(|&page| !self.web.pages[page].sample.listing).collect();
+        let mut scored: Vec<(Relevance, usize)> = documents
+            .par_iter()
+            .map(|&page| (topic.score_page(&self.web.pages[page].sample.document).relevance, page))
+            .collect();
+        scored.sort_by(|a, b| b.0.get().total_cmp(&a.0.get()).then(a.1.cmp(&b.1)));
+        let name = format!("{} {} {:?}", self.web.name, self.topic, self.tested.first());
+        let own = scored.iter().filter(|(relevance, _)| *relevance >= topic.page_threshold()).count();
+        let known = first.and_then(|first| first.accepted.iter().find(|(known, _)| *known == name));
+        let accepted = known.map_or(own, |(_, accepted)| *accepted);
+        into.accepted.push((name, accepted));
+        for (rank, (_, page)) in scored.into_iter().enumerate() {
+            let key = (self.web.name.to_owned(), self.topic.to_owned(), self.web.pages[page].key.clone());
+            if let Some(&on) = readings.get(&key) {
+                into.verdicts.insert(key, (rank < accepted, on));
+            }
+        }
+    }
+
     fn row(&self, lexicon: Lexicon, labels: usize) -> Option<Vec<f64>> {
         let (lexicon, drawn) = if labels > 0 { self.with_labels(&lexicon, labels) } else { (lexicon, HashSet::new()) };
         let (expected, topic) = (lexicon.page.clone(), Topic::new(lexicon));
@@ -346,6 +457,12 @@ impl Trial<'_> {
         let documents = of(true, true);
         let (all, hidden) = (evaluate(&of(false, true), at), evaluate(&of(true, false), at));
         let found = evaluate(&documents, at);
+        let crawled: Vec<(Relevance, bool)> = self
+            .crawled()
+            .into_par_iter()
+            .map(|page| (topic.score_page(&self.web.pages[page].sample.document).relevance, self.on_topic(page)))
+            .collect();
+        let crawled = evaluate(&crawled, at);
         // Precision if one page in 20 were on topic, as the lexicon states it.
         let off = documents.iter().filter(|(_, on)| !on);
         let wrong = off.clone().filter(|(relevance, _)| *relevance >= at).count() as f64 / off.count() as f64;
@@ -363,6 +480,8 @@ impl Trial<'_> {
             found.at.precision,
             recall,
             found.on_topic as f64 / found.labelled as f64,
+            crawled.at.precision,
+            crawled.at.recall,
         ])
     }
 }
@@ -386,7 +505,10 @@ fn main() {
     } else {
         methods.iter().map(String::as_str).collect()
     };
+    let readings = readings(shared);
+    let mut first: Option<ReadVerdicts> = None;
     for plan in methods {
+        let mut read = ReadVerdicts::default();
         let mut fields = plan.split(':');
         let (method, background) = (fields.next().unwrap(), fields.next().unwrap_or("own"));
         let samples = fields.next().map_or(SAMPLES, |samples| samples.parse().unwrap());
@@ -402,6 +524,9 @@ fn main() {
                 for (side, (learnt, tested)) in [(&one, &other), (&other, &one)].into_iter().enumerate() {
                     let trial = Trial { web, topic, truth, learnt, tested };
                     let Some(lexicon) = trial.lexicon(method, background, samples) else { continue };
+                    if !of_links && labels == 0 {
+                        trial.read(&lexicon, &readings, first.as_ref(), &mut read);
+                    }
                     let row = if of_links { trial.links(lexicon) } else { trial.row(lexicon, labels) };
                     let Some(row) = row else { continue };
                     let values: String = row.iter().map(|value| format!("{value:8.3}")).collect();
@@ -416,5 +541,9 @@ fn main() {
         };
         let means: String = (0..heads.len()).map(|column| format!("{:8.3}", mean(column))).collect();
         println!("{:<26}{means}", format!("mean of {}", rows.len()));
+        read.print(first.as_ref().unwrap_or(&read));
+        if first.is_none() && !read.verdicts.is_empty() {
+            first = Some(read);
+        }
     }
 }

@@ -135,6 +135,36 @@ fn from_pages_and_tested_on_others() {
 }
 
 #[test]
+fn a_crawl_by_keywords_teaches_a_better_lexicon() {
+    let mut stage = stage();
+    let topic: Vec<&str> = suidao::world::topic_words().collect();
+    fs::write(stage.path("words.txt"), topic[..6].join("\n")).unwrap();
+    run(build(&stage, "words.toml", &["--keywords", text(&stage.path("words.txt"))])).expect(0);
+    stage.lexicon = stage.path("words.toml");
+    run(stage.crawl("crawl", &["--max-pages", "400"])).expect(0);
+    let crawl = stage.path("crawl");
+    let grow = |more: &[&str]| {
+        let mut command = suidao();
+        command.args(["topic", "grow"]).arg(&crawl).args(more);
+        run(command)
+    };
+    let grown = stage.path("grown.toml");
+    let ended = grow(&["-o", text(&grown)]).expect(0);
+    assert!(ended.out.contains("suidao rescore") && ended.out.contains("suidao topic compare"), "{}", ended.out);
+    let learnt = lexicon(&stage, "grown.toml");
+    let others = learnt.terms.iter().filter(|(term, weight)| *weight > 0.0 && topic[6..].contains(&term.as_str()));
+    assert!(others.count() >= 3, "{:?}", &learnt.terms[..20]);
+    assert_eq!(learnt.provenance.sources, ["crawl"]);
+    assert!(grow(&["-o", text(&grown)]).expect(2).err.contains("already exists"));
+    let mut rescore = suidao();
+    rescore.arg("rescore").arg(&crawl).args(["-m", text(&grown)]);
+    run(rescore).expect(0);
+    // The crawl has the grown lexicon now, which is none of keywords.
+    let again = grow(&["-o", text(&stage.path("again.toml"))]).expect(2);
+    assert!(again.err.contains("was learnt from pages") && !stage.path("again.toml").exists(), "{}", again.err);
+}
+
+#[test]
 fn two_lexicons_are_compared_by_documents_read_blind() {
     let stage = stage();
     run(stage.crawl("crawl", &["--max-pages", "300"])).expect(0);

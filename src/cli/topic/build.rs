@@ -198,7 +198,7 @@ fn from_samples(
     Ok(learnt.lexicon)
 }
 
-fn print(lexicon: &Lexicon) -> Result<()> {
+pub fn print(lexicon: &Lexicon) -> Result<()> {
     let first =
         |terms: &[(String, f64)]| terms.iter().take(20).map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(" ");
     outln!("{}: {} terms: {} ...", lexicon.name, lexicon.terms.len(), first(lexicon.main_terms()));

@@ -2,6 +2,7 @@
 
 mod build;
 mod compare;
+mod grow;
 mod learn;
 mod lists;
 mod samples;
@@ -35,6 +36,9 @@ enum Action {
     /// Score pages with a lexicon; given labels, measure precision and recall
     #[command(after_help = "Example: suidao topic test -m sports.toml --pages pages/ --labels labels.tsv")]
     Test(test::TestArgs),
+    /// Learn from a crawl by keywords what else its pages have in common
+    #[command(after_help = "Example: suidao topic grow ml -o ml2.toml")]
+    Grow(grow::GrowArgs),
     /// Find out which of two lexicons is better by reading documents on which they disagree
     ///
     /// Both accept equally many documents of a crawl. Some of those that only one accepts are shown, without URL and
@@ -54,6 +58,7 @@ pub fn run(args: &TopicArgs, verbosity: Verbosity) -> Result<Exit> {
         Action::Build(args) => build::run(args, verbosity)?,
         Action::Learn(args) => learn::run(args, verbosity)?,
         Action::Test(args) => test::run(args)?,
+        Action::Grow(args) => grow::run(args, verbosity)?,
         Action::Compare(args) => compare::run(args, verbosity)?,
         Action::Layers(args) => super::layers::run(args, verbosity)?,
     }

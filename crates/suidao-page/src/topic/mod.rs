@@ -7,6 +7,7 @@ mod context_graph;
 mod evaluate;
 mod file;
 mod file_writer;
+mod grow;
 mod learn;
 mod lexicon;
 mod linear;
@@ -28,6 +29,7 @@ pub use background::Background;
 pub use context_graph::{ContextGraphError, ContextGraphModel, LAST_LAYER, UNREACHABLE};
 pub use evaluate::{ThresholdPoint, TopicEvaluation, evaluate};
 pub use file::{FORMAT, LexiconError};
+pub use grow::grow;
 pub use learn::{LearnError, LearnOptions, Learnt, Method, learn, learn_from_keywords};
 pub use lexicon::{
     BOUNDARY_RELEVANCE, DocumentFrequencies, Lexicon, LinearModel, Provenance, RemovedTerms, TermFrequency, Threshold,
