@@ -270,6 +270,36 @@ fn whatever_a_judge_does_the_pages_keep_their_verdicts() {
 }
 
 #[test]
+fn a_judge_labels_and_a_person_checks_it() {
+    let (server, stage) = (JudgeServer::start(), pages());
+    run(stage.crawl("crawl", &["--max-pages", "250"])).expect(0);
+    let label = |more: &[&str], keys: &[String]| {
+        let mut command = suidao();
+        command.arg("label").arg(stage.path("crawl")).args(more).args(keys);
+        run(command)
+    };
+    let keys = server.set("chat/completions");
+    label(&["--by", "judge", "--pages", "60"], &keys).expect(0);
+    let labels = stage.path("crawl").join("labels.tsv");
+    let text = fs::read_to_string(&labels).unwrap();
+    assert!(text.lines().count() == 60 && text.lines().all(|line| line.ends_with("\tjudge")), "{text}");
+    assert!(text.contains("\tyes\t") && text.contains("\tno\t"), "{text}");
+    // A person agrees with the first answer, and not with the second.
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    let second = if lines[1][1] == "yes" { "no" } else { "yes" };
+    let own = format!("{}\t{}\n{}\t{second}\n", lines[0][0], lines[0][1], lines[1][0]);
+    fs::write(&labels, text.clone() + &own).unwrap();
+    let summary = label(&["--summary"], &[]).expect(0).out;
+    assert!(summary.contains("agrees with you on 1 of 2 pages"), "{summary}");
+    let mut learn = suidao();
+    learn.args(["topic", "learn"]).arg(&stage.lexicon).arg("--labels").arg(&labels).arg("--pages");
+    learn.arg(stage.path("crawl")).arg("-o").arg(stage.path("learnt.toml"));
+    assert!(run(learn).expect(0).out.contains("Learnt from"));
+    let error = label(&["--by", "judge", "--pages", "90"], &server.set("embeddings")).expect(2).err;
+    assert!(error.contains("/v1/chat/completions"), "{error}");
+}
+
+#[test]
 fn what_is_missing_is_said() {
     let (server, stage) = (JudgeServer::start(), pages());
     let error = build(&stage, "x.toml", &[]).expect(2).err;

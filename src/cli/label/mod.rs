@@ -1,21 +1,25 @@
 //! `suidao label`: asks about a sample of a crawl's pages, stores the answers, and estimates from them.
 
+mod by_judge;
 pub mod questions;
 mod summary;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
 use rustc_hash::FxHashMap;
+use strum::{EnumMessage, IntoStaticStr, VariantArray};
 use suidao::corpus::{Catalogue, CorpusDocument, Parts, SelectedDocument, Selection, UrlNames, stream};
-use suidao::label::{LabelFile, Strata, excerpt};
+use suidao::label::{AnswersByWhom, LabelFile, Strata, excerpt};
 use suidao::model::{CrawlUrl, Relevance};
 use suidao::store::{CrawlDirectory, Store};
 use suidao::topic::Topic;
 
 use super::filter::FilterArgs;
+use super::names::one_of;
+use super::network::ConfigArgs;
 use super::outcome::{Exit, Verbosity};
 use super::terminal::{Emphasis, MarkedText};
 use questions::Reply;
@@ -41,8 +45,24 @@ pub struct LabelArgs {
     /// Total number of pages to label, earlier answers included
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Limits")]
     pub pages: usize,
+    /// Who answers: you, or the chat or command that [judge] configures
+    #[arg(long, value_name = "WHO", default_value = "person", value_parser = one_of::<Labeller>(), help_heading = "Input")]
+    pub by: Labeller,
+    /// For `--by judge`; only `[judge]` is used.
+    #[command(flatten)]
+    pub judge: ConfigArgs,
     #[command(flatten)]
     pub filter: FilterArgs,
+}
+
+/// Who answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
+pub enum Labeller {
+    /// You, one page after the other
+    Person,
+    /// The judge, whose answers are marked in labels.tsv; yours count before them
+    Judge,
 }
 
 struct Judged<'a> {
@@ -90,7 +110,15 @@ pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
         infoln!(verbosity, "suidao: ignored {filtered} labels in labels.tsv whose pages the filters exclude");
     }
     if asks {
-        ask(args, &judged, &mut file, &mut answers)?;
+        match args.by {
+            Labeller::Person => {
+                // A person is asked about pages of the judge too, which tells how often it is wrong.
+                let by_person = AnswersByWhom::read(&path)?.person;
+                let answered = by_person.keys().filter_map(|url| places.get(url).copied()).collect();
+                ask(args, &judged, &mut file, &mut answers, answered)?;
+            }
+            Labeller::Judge => by_judge::ask(args, &judged, &mut file, &mut answers, verbosity)?,
+        }
         if answers.len() < ENOUGH {
             let more = ENOUGH - answers.len();
             outln!("{} pages labelled. Estimates appear after {more} more answers (or use --summary).", answers.len());
@@ -101,10 +129,18 @@ pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
         bail!(none());
     }
     let result = summary::LabelSummary::new(&judged, &answers)?;
+    let (same, both) = AnswersByWhom::read(&path)?.agreement();
     if args.json {
-        outln!("{}", serde_json::to_string_pretty(&result)?);
+        let mut json = serde_json::to_value(&result)?;
+        if let Some(fields) = json.as_object_mut().filter(|_| both > 0) {
+            fields.insert("judge".to_owned(), serde_json::json!({ "compared": both, "agrees": same }));
+        }
+        outln!("{}", serde_json::to_string_pretty(&json)?);
     } else {
         outln!("{}", result.to_string().trim_end());
+        if both > 0 {
+            outln!("\nThe judge agrees with you on {same} of {both} pages that both answered.");
+        }
     }
     Ok(Exit::Done)
 }
@@ -150,18 +186,33 @@ impl Judged<'_> {
     }
 }
 
-/// Asks about the remaining pages of the sample, until there are no more or the answers end.
-fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BTreeMap<usize, bool>) -> Result<()> {
+/// The remaining pages of the sample, besides those `answered`; says so if there are none.
+fn drawn(args: &LabelArgs, judged: &Judged, answered: &BTreeSet<usize>) -> Result<Vec<usize>> {
     let entries = &judged.catalogue.entries;
     let chosen: Vec<usize> = (0..entries.len()).filter(|&position| judged.selection.chosen[position]).collect();
     let page = |&position: &usize| {
         let url = judged.names.url(entries[position].id).map_or("", CrawlUrl::as_str);
-        (entries[position].relevance, url, answers.contains_key(&position))
+        (entries[position].relevance, url, answered.contains(&position))
     };
     let pages: Vec<(Relevance, &str, bool)> = chosen.iter().map(page).collect();
     let drawn: Vec<usize> = judged.strata.draw(&pages, args.pages).into_iter().map(|drawn| chosen[drawn]).collect();
     if drawn.is_empty() {
-        outln!("{} pages are labelled already; use a larger --pages to label more", answers.len());
+        outln!("{} pages are labelled already; use a larger --pages to label more", answered.len());
+    }
+    Ok(drawn)
+}
+
+/// Asks about the remaining pages of the sample, until there are no more or the answers end. `answered`: by a person.
+fn ask(
+    args: &LabelArgs,
+    judged: &Judged,
+    file: &mut LabelFile,
+    answers: &mut BTreeMap<usize, bool>,
+    answered: BTreeSet<usize>,
+) -> Result<()> {
+    let entries = &judged.catalogue.entries;
+    let drawn = drawn(args, judged, &answered)?;
+    if drawn.is_empty() {
         return Ok(());
     }
     let mut documents = judged.documents(&drawn, |_, document| {
@@ -178,7 +229,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
     })?;
     let (positions, pages): (Vec<usize>, Vec<_>) =
         drawn.into_iter().filter_map(|position| Some((position, documents.remove(&position)?))).unzip();
-    questions::ask(&judged.store.meta().topic, answers.len(), &pages, |reply| {
+    questions::ask(&judged.store.meta().topic, answered.len(), &pages, |reply| {
         match reply {
             Reply::Answer { page, on_topic } => {
                 let relevance = entries[positions[page]].relevance;

@@ -11,7 +11,10 @@ use suidao_page::model::CrawlUrl;
 use suidao_page::text::entries;
 use suidao_store::store::{StoreError, plain_file};
 
-/// Whether each page is relevant, by its last label.
+/// The column after the stratum of an answer that a judge outside the program gave.
+pub const BY_JUDGE: &str = "judge";
+
+/// Whether each page is relevant, by its last label; a person's counts before a judge's.
 pub type Labels = FxHashMap<CrawlUrl, bool>;
 
 #[derive(Debug, thiserror::Error)]
@@ -45,30 +48,13 @@ impl LabelFile {
             bytes.truncate(whole);
             file.set_len(whole as u64).map_err(StoreError::io(path, "write the labels"))?;
         }
-        let labels = Self::parse(path, &String::from_utf8_lossy(&bytes))?;
+        let AnswersByWhom { person, judge } = AnswersByWhom::parse(path, &String::from_utf8_lossy(&bytes))?;
+        let labels = judge.into_iter().chain(person).collect();
         // An editor may have left the last line without its end.
         if bytes.last().is_some_and(|&byte| byte != b'\n') {
             file.write_all(b"\n").map_err(StoreError::io(path, "write the labels"))?;
         }
         Ok((Self { path: path.to_owned(), file, line_starts: Vec::new() }, labels))
-    }
-
-    /// Parses labels; skips empty lines and `#` comments.
-    fn parse(path: &Path, text: &str) -> Result<Labels, LabelError> {
-        let mut labels = Labels::default();
-        for (line, result) in entries(text) {
-            let wrong = |what: String| LabelError::Line { path: path.to_owned(), line, what };
-            let mut fields = result.split('\t').map(str::trim);
-            let url = fields.next().unwrap_or_default();
-            let url = CrawlUrl::parse(url).map_err(|error| wrong(format!("{url} is not a URL: {error}")))?;
-            let relevant = match fields.next().unwrap_or_default() {
-                "yes" | "1" | "true" => true,
-                "no" | "0" | "false" => false,
-                other => return Err(wrong(format!("{other:?} is not a label"))),
-            };
-            labels.insert(url, relevant);
-        }
-        Ok(labels)
     }
 
     /// Adds an answer and further columns; it is on disk on return.
@@ -89,6 +75,47 @@ impl LabelFile {
         let cut = self.file.set_len(begin).and_then(|()| self.file.sync_data());
         cut.map_err(StoreError::io(&self.path, "write the labels"))?;
         Ok(true)
+    }
+}
+
+/// The labels of a file by who gave them.
+#[derive(Debug, Default)]
+pub struct AnswersByWhom {
+    pub person: Labels,
+    pub judge: Labels,
+}
+
+impl AnswersByWhom {
+    /// # Errors
+    /// [`LabelError`] names the file and the invalid line.
+    pub fn read(path: &Path) -> Result<Self, LabelError> {
+        let bytes = plain_file::read(path, plain_file::LARGE)?;
+        Self::parse(path, &String::from_utf8_lossy(&bytes))
+    }
+
+    /// Of the pages that both answered, the number with the same answer, and the number of all.
+    pub fn agreement(&self) -> (usize, usize) {
+        let both = self.judge.iter().filter_map(|(url, judge)| Some(self.person.get(url)? == judge));
+        both.fold((0, 0), |(same, all), agrees| (same + usize::from(agrees), all + 1))
+    }
+
+    /// Parses labels; skips empty lines and `#` comments.
+    fn parse(path: &Path, text: &str) -> Result<Self, LabelError> {
+        let mut answers = Self::default();
+        for (line, result) in entries(text) {
+            let wrong = |what: String| LabelError::Line { path: path.to_owned(), line, what };
+            let mut fields = result.split('\t').map(str::trim);
+            let url = fields.next().unwrap_or_default();
+            let url = CrawlUrl::parse(url).map_err(|error| wrong(format!("{url} is not a URL: {error}")))?;
+            let relevant = match fields.next().unwrap_or_default() {
+                "yes" | "1" | "true" => true,
+                "no" | "0" | "false" => false,
+                other => return Err(wrong(format!("{other:?} is not a label"))),
+            };
+            let labels = if fields.nth(2) == Some(BY_JUDGE) { &mut answers.judge } else { &mut answers.person };
+            labels.insert(url, relevant);
+        }
+        Ok(answers)
     }
 }
 
@@ -125,6 +152,18 @@ mod tests {
         let (mut again, labels) = LabelFile::open(&path).unwrap();
         assert_eq!(labels, Labels::from_iter([one, two]));
         assert!(!again.undo().unwrap(), "answers of an earlier session remain");
+    }
+
+    #[test]
+    fn a_person_counts_before_a_judge() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("labels.tsv");
+        let judge = |page: u32, answer: &str| format!("http://a.cn/{page}\t{answer}\t0.5000\t4\tjudge\n");
+        let own = |page: u32, answer: &str| format!("http://a.cn/{page}\t{answer}\t0.5000\t4\n");
+        std::fs::write(&path, own(1, "yes") + &judge(1, "no") + &judge(2, "no") + &own(2, "no")).unwrap();
+        let (_, labels) = LabelFile::open(&path).unwrap();
+        assert_eq!(labels, Labels::from_iter([label("http://a.cn/1", true), label("http://a.cn/2", false)]));
+        assert_eq!(AnswersByWhom::read(&path).unwrap().agreement(), (1, 2));
     }
 
     #[test]

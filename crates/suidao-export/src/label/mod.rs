@@ -12,5 +12,5 @@ pub mod words;
 pub use disagreement::{Disagreement, LexiconComparison, ReadDocuments};
 pub use estimate::{Estimate, IntervalEstimate, estimate};
 pub use excerpt::{excerpt, opening_and_middle};
-pub use file::{LabelError, LabelFile, Labels};
+pub use file::{AnswersByWhom, BY_JUDGE, LabelError, LabelFile, Labels};
 pub use strata::Strata;

@@ -37,7 +37,7 @@ pub use lexicon::{
 };
 pub use opinion::{
     CHECK, MAX_DIMENSION, OpinionError, OpinionUse, SAME_MODEL, SecondOpinion, TrainingPages, UnitVector, VectorError,
-    opening,
+    opening, opening_of,
 };
 pub use sample::{LONGEST_ANCHOR, LONGEST_URL, Rejection, Sample};
 pub use score::{NearBoundary, Topic};

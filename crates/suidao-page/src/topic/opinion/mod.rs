@@ -122,10 +122,15 @@ impl UnitVector {
 /// The text that a judge reads: title and beginning of the main content, of about this many tokens. Empty if the page
 /// has no text.
 pub fn opening(document: &ParsedDocument, tokens: u32) -> String {
+    opening_of(document.content().map(|piece| document.piece(piece)), tokens)
+}
+
+/// As [`opening`], of the pieces of a text.
+pub fn opening_of<'a>(pieces: impl Iterator<Item = &'a str>, tokens: u32) -> String {
     let mut left = u64::from(tokens) * TOKEN;
     let mut text = String::new();
-    for piece in document.content() {
-        for character in document.piece(piece).chars() {
+    for piece in pieces {
+        for character in piece.chars() {
             let cost = if character.is_ascii() { ASCII } else { OTHER };
             if left < cost {
                 return text.trim_end().to_owned();
