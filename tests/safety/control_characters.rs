@@ -387,6 +387,8 @@ fn no_verb_prints_terminal_controls() {
     let rows = fs::read_to_string(stage.path("rows.jsonl")).unwrap();
     assert!(rows.contains('\u{9b}'), "a file has the pages as they are");
     label(&mut stage, &out);
+    stage.shows("topic compare", &[&made, "lexicon.toml", "--crawl", &out], &[0, 2]);
+    stage.shows("topic grow", &[&out, "-o", "grown.toml"], &[2]);
     let layers = format!("layers-{EVIL}");
     stage.shows("topic layers", &[&format!("crawl:{out}"), "-m", &made, "-s", "seeds.txt", "-o", &layers], &[0]);
     stage.shows("replay", &[&format!("crawl:{out}"), "-m", &made, "-s", "seeds.txt"], &[0]);
