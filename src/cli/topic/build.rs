@@ -130,9 +130,9 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
         }
         if samples.is_empty() {
             outln!(
-                "Expect much of the topic, and much else: measured on two webs, ten keywords accepted nine of ten \
-                 documents on topic, and three others for every two of these. After some hundred pages of a crawl, \
-                 suidao topic grow learns more from them."
+                "Keywords alone are imprecise: measured on two webs, ten of them accepted nine of ten documents on topic, \
+                 but of all that they accepted only two of five were on topic. After some hundred pages of a crawl, \
+                 suidao topic grow learns from these."
             );
         }
         outln!("Wrote {output}. Review it and delete off-topic terms.");

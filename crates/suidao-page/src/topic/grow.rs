@@ -3,7 +3,7 @@
 //!
 //! Many of the others are on topic too. The linear judge expects that: it leaves out of the training what looks on
 //! topic, and estimates how much of the background is (Elkan, Noto 2008). If only documents without the keywords were
-//! background, the boundary would be too low: precision .46 instead of .64 (docs/measurements.md).
+//! background, the boundary would be too low: precision .46 instead of .64.
 
 use ordered_float::OrderedFloat;
 use rayon::prelude::*;
