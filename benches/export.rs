@@ -27,8 +27,8 @@ use suidao::model::{
     Batch, CrawlUrl, Discovered, Event, Fetched, Millis, PageProcessed, PathState, Priority, QueueEntry, QueueId,
     Relevance, UrlId, UrlOrigin,
 };
-use suidao::read;
 use suidao::replay::Web;
+use suidao::scored;
 use suidao::store::{ArchiveSettings, CrawlDirectory, Meta, Store, WarcArchive, WarcEntry, Work, Writer};
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::{SyntheticWeb, WebSpec, topic_words};
@@ -160,7 +160,7 @@ fn crawl(directory: &CrawlDirectory, pages: u64) -> u64 {
 }
 
 fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
-    let page = read::read(&fetched, topic);
+    let page = scored::read(&fetched, topic);
     let origin = if id.0 == 0 { UrlOrigin::Seed } else { UrlOrigin::Link(UrlId(id.0 / 2)) };
     let anchor = if id.0 == 0 { String::new() } else { "体育新闻 更多".to_owned() };
     let found = Discovered { id, url: fetched.url.clone(), origin, anchor };

@@ -8,6 +8,7 @@ use divan::{Bencher, black_box};
 use suidao::model::{CrawlUrl, Fetched};
 use suidao::read::{self, Parsed};
 use suidao::replay::Web;
+use suidao::scored;
 use suidao::topic::{Background, LearnOptions, Lexicon, Method, Sample, Topic, learn};
 use suidao::world::{SyntheticWeb, WebSpec};
 
@@ -138,7 +139,7 @@ fn whole(bencher: Bencher, kind: Pages) {
     let (pages, topic) = (pages(kind), topic(kind));
     bencher.counter(bytes(&pages)).bench_local(|| {
         for page in &pages {
-            black_box(read::read(page, &topic));
+            black_box(scored::read(page, &topic));
         }
     });
 }

@@ -3,7 +3,7 @@
 //! `cargo run --example score_page`
 
 use suidao::model::{CrawlUrl, Fetched};
-use suidao::read::read;
+use suidao::scored::read;
 use suidao::topic::{Lexicon, Topic};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

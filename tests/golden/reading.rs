@@ -4,8 +4,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use suidao::model::{CrawlUrl, Failure, Fetched};
-use suidao::read::{self, parse};
+use suidao::read::parse;
 use suidao::replay::Web;
+use suidao::scored;
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::{ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Skin, SyntheticWeb};
 
@@ -36,7 +37,7 @@ fn pages(
     let (mut queue, mut found) = (VecDeque::from(seeds), Vec::new());
     while let Some(url) = queue.pop_front() {
         let Ok(fetched) = get(&url) else { continue };
-        for link in read::read(&fetched, topic).outlinks {
+        for link in scored::read(&fetched, topic).outlinks {
             if known.insert(link.url.clone()) {
                 queue.push_back(link.url);
             }
@@ -52,7 +53,7 @@ fn pages(
 /// Everything read, field by field, so that a renamed field changes nothing.
 fn record(fetched: &Fetched, topic: &Topic) -> String {
     let parsed = parse(fetched);
-    let page = read::read(fetched, topic);
+    let page = scored::read(fetched, topic);
     let links: Vec<String> = page.outlinks.iter().map(|link| format!("{}\t{}", link.url, link.anchor)).collect();
     let fields = (&page.title, &page.text, &page.language, &page.author, &page.charset, page.listing, page.noindex);
     let dates = (page.published.map(|day| day.to_string()), parsed.published_at.map(|at| at.to_string()));

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use suidao_page::model::{CrawlUrl, Fetched};
-use suidao_page::read;
+use suidao_page::scored;
 use suidao_page::topic::Topic;
 
 pub struct Judge {
@@ -73,7 +73,7 @@ impl Judge {
     /// Parses and judges a page that was requested as `requested`. Takes CPU time. Returns links of pages judged earlier
     /// that are to be followed now, because this page is a shorter way to them.
     pub fn judge(&self, requested: &CrawlUrl, fetched: &Fetched) -> Vec<CrawlUrl> {
-        let page = read::read(fetched, &self.topic);
+        let page = scored::read(fetched, &self.topic);
         let relevant = page.relevance >= self.topic.page_threshold();
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         let own = [requested, &fetched.url].map(CrawlUrl::fingerprint);

@@ -22,6 +22,7 @@ use suidao::model::{
     TermMatch, is_document, number,
 };
 use suidao::read::{self, CharsetFrom, Parsed};
+use suidao::scored;
 use suidao::store::archive::ArchiveReader;
 use suidao::store::{CrawlDirectory, Store};
 use suidao::strategy::StrategyName;
@@ -248,7 +249,7 @@ impl<'a> PageSummary<'a> {
         let parsed = read::parse_as(fetched, robot);
         let (charset_from, published_at) = (parsed.charset_from, parsed.published_at);
         let scores = topic.map_or_else(|| unscored(&parsed), |topic| topic.score(&parsed.document));
-        let page = read::page(parsed, scores, &fetched.url);
+        let page = scored::page(parsed, scores, &fetched.url);
         let scores = topic.map(|topic| {
             let on_topic = page.relevance >= topic.page_threshold();
             PageScores {

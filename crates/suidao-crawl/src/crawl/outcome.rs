@@ -9,7 +9,8 @@ use suidao_forum::forum::analysis;
 use suidao_page::model::{
     CrawlUrl, Failure, FailureKind, Fetched, ForumPageView, Page, RobotsRules, SitemapContent, Validators,
 };
-use suidao_page::read::{Parsed, is_page, read_sitemap, score_entries};
+use suidao_page::read::{Parsed, is_page, read_sitemap};
+use suidao_page::scored::{self, score_entries};
 use suidao_page::topic::Topic;
 
 use super::rules;
@@ -112,7 +113,7 @@ fn page(fetched: &Fetched, parsed: Parsed, kind: &FetchKind, topic: &Topic) -> (
         _ => None,
     };
     let scores = topic.score(&parsed.document);
-    let mut page = suidao_page::read::page(parsed, scores, &fetched.url);
+    let mut page = scored::page(parsed, scores, &fetched.url);
     page.missing = soft_404::is_error_text(&page.title, &page.text);
     (page, page_view.map(Box::new))
 }

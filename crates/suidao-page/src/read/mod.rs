@@ -1,6 +1,7 @@
 //! Reads a response as a [`crate::model::Page`]. Pure; never fails.
 
 pub mod address;
+mod anchor;
 mod article;
 mod article_body;
 mod block_kind;
@@ -26,7 +27,6 @@ pub mod markdown;
 pub mod markup;
 mod media;
 pub mod names;
-mod outlinks;
 mod phrases;
 mod records;
 pub mod references;
@@ -43,18 +43,17 @@ mod words;
 use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};
 
+pub use anchor::{ANCHOR, anchor};
 pub use charset::CharsetFrom;
 pub use date::{date_at_start, first_date, month_named, writes_month_first};
 pub use document::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextPiece};
 pub use language::{UnknownLanguage, language_code, language_tag};
 pub use media::is_page;
-pub use outlinks::{anchor, page};
-pub use sitemap::{read_sitemap, score_entries};
+pub use sitemap::read_sitemap;
 
 use self::tree::TreeStep;
-use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Millis, Page, Region, Sketch, Timestamp};
+use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Millis, Region, Sketch, Timestamp};
 use crate::text::{simhash, without_address};
-use crate::topic::Topic;
 
 /// The default name for robots directives.
 pub const ROBOT: &str = "suidao";
@@ -103,13 +102,6 @@ pub struct Parsed {
     /// Recorded for [`Self::markdown`].
     layout: Option<layout::Layout>,
     pub defects: Vec<Defect>,
-}
-
-/// Reads and scores a response.
-pub fn read(fetched: &Fetched, topic: &Topic) -> Page {
-    let parsed = parse(fetched);
-    let scores = topic.score(&parsed.document);
-    page(parsed, scores, &fetched.url)
 }
 
 /// Parses a body: HTML, plain text, or what looks like HTML under an unknown media type. Anything else is empty, with

@@ -152,7 +152,7 @@ mod tests {
         let body = html.to_owned();
         let fetched = Fetched::html(url, body);
         let topic = crate::topic::Topic::new(crate::topic::Lexicon::from_terms("体育", &[("足球", 1.0)]));
-        wants_browser(&fetched, &crate::read::read(&fetched, &topic))
+        wants_browser(&fetched, &crate::scored::read(&fetched, &topic))
     }
 
     #[test]

@@ -12,7 +12,7 @@ use suidao_page::model::{
     Batch, CrawlUrl, Discovered, Event, Fetched, ForumPage, Millis, PageKind, PageProcessed, PathState, Priority,
     QueueEntry, QueueId, Relevance, TunnelBudget, UrlId, UrlOrigin,
 };
-use suidao_page::read;
+use suidao_page::scored;
 use suidao_page::topic::{Lexicon, Topic};
 
 pub fn topic() -> Topic {
@@ -52,7 +52,7 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
     let topic = topic();
     for (number, FixtureVisit { url, html, kind }) in (before..).zip(visits) {
         let fetched = fetched(url, html);
-        let mut page = read::read(&fetched, &topic);
+        let mut page = scored::read(&fetched, &topic);
         // Texts of ten characters are documents here.
         page.sketch.stub = page.sketch.chars < 10 || page.text.contains("待更新");
         let at = Millis(1_700_000_000_000 + 1000 * number);

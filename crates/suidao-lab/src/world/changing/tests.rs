@@ -223,7 +223,7 @@ fn topical_sections_speak_of_sports() {
         let articles = web.articles(0.0);
         let of_kind = articles.iter().filter(|article| article.topical == topical && article.gone.is_none()).step_by(9);
         let scores: Vec<f64> = of_kind
-            .map(|article| f64::from(suidao_page::read::read(&get(&web, &article.url, 0.0), &topic).relevance.get()))
+            .map(|article| f64::from(suidao_page::scored::read(&get(&web, &article.url, 0.0), &topic).relevance.get()))
             .collect();
         scores.iter().sum::<f64>() / scores.len() as f64
     };

@@ -3,7 +3,6 @@
 //! Reads sitemaps and sitemap indexes (sitemaps.org 0.9) as XML, plain text or gzip; RSS 0.9 to 2.0; and Atom. Of a
 //! broken file the part before the error counts.
 
-mod score;
 pub(super) mod time;
 mod xml;
 
@@ -14,7 +13,6 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::charset;
 use crate::model::{CrawlUrl, Fetched, SitemapContent, SitemapEntry};
-pub use score::score_entries;
 
 /// Maximum URLs of one file: the limit of the sitemap protocol.
 const MOST: usize = 50_000;

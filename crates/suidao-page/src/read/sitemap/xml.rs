@@ -12,8 +12,8 @@ use quick_xml::{Reader, XmlVersion};
 
 use super::{ADDRESSES, LONGEST, MOST, time};
 use crate::model::{CrawlUrl, Millis, SitemapContent, SitemapEntry};
+use crate::read::ANCHOR;
 use crate::read::markup::{self, fold_into};
-use crate::read::outlinks::ANCHOR;
 
 /// Format, by the root element.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,13 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Parsed;
-use super::document::ParsedDocument;
 use crate::model::{CrawlUrl, Outlink, Page, Region};
+use crate::read::{Parsed, anchor};
 use crate::topic::TopicScores;
-
-/// Maximum characters of an anchor text.
-pub(super) const ANCHOR: usize = 80;
 
 /// Builds a page from its parsed form and scores, without links to `own_url`. A repeated URL takes scores and anchor
 /// text from its best link (the first of equals; the first with text if that has none), and region and path from the
@@ -85,27 +81,13 @@ fn rank(region: Region) -> u8 {
     }
 }
 
-/// Anchor text, at most 80 characters: visible text, else hidden. Blocks inside one link are separated by a space.
-pub fn anchor(document: &ParsedDocument, pieces: std::ops::Range<usize>) -> String {
-    let any_shown = document.pieces[pieces.clone()].iter().any(|piece| !piece.hidden);
-    let mut text = String::new();
-    for piece in pieces.filter(|&piece| document.pieces[piece].hidden != any_shown) {
-        if !text.is_empty() && !text.ends_with(' ') {
-            text.push(' ');
-        }
-        text.push_str(document.piece(piece));
-    }
-    let mut anchor: String = text.trim_start().chars().take(ANCHOR).collect();
-    anchor.truncate(anchor.trim_end().len());
-    anchor
-}
-
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
 
     use super::*;
     use crate::model::{Fetched, LinkScores, Relevance};
+    use crate::read::ANCHOR;
 
     fn read(html: &str, scores: &[f32]) -> Vec<Outlink> {
         let url = CrawlUrl::parse("http://a.cn/x/").unwrap();

@@ -35,3 +35,36 @@ pub fn score_entries(content: &mut SitemapContent, topic: &Topic) {
         (entry.scores, entry.relevance) = (scores, relevance);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{CrawlUrl, Fetched};
+    use crate::read::read_sitemap;
+    use crate::topic::Lexicon;
+
+    #[test]
+    fn titles_are_anchors_and_descriptions_their_context() {
+        let mut lexicon = Lexicon::from_terms("体育", &[("足球", 1.0)]);
+        lexicon.url = vec!["zuqiu".to_owned()];
+        let topic = Topic::new(lexicon);
+        let parts = |xml: &str| {
+            let url = CrawlUrl::parse("http://a.cn/maps/list.xml").unwrap();
+            let mut content = read_sitemap(&Fetched::html(url, xml.to_owned()));
+            score_entries(&mut content, &topic);
+            assert!(content.pages.iter().all(|entry| entry.description.is_empty()));
+            let scores = content.pages.into_iter().map(|entry| entry.scores);
+            scores.map(|scores| [scores.anchor, scores.context, scores.url].map(|part| part.get() > 0.0)).collect()
+        };
+        let rss: Vec<[bool; 3]> = parts(
+            "<rss><channel><item><title>A</title><link>/1</link><description>足球 比赛</description></item>\
+             <item><link>/2</link></item></channel></rss>",
+        );
+        assert_eq!(rss, [[false, true, false], [false; 3]]);
+        let news: Vec<[bool; 3]> = parts(
+            "<urlset xmlns:news='x'><url><loc>/1</loc><news:news><news:title>足球</news:title>\
+             <news:keywords>a, b</news:keywords></news:news></url><url><loc>/zuqiu</loc></url></urlset>",
+        );
+        assert_eq!(news, [[true, false, false], [false, false, true]]);
+    }
+}
