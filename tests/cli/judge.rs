@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::support::tools::depth;
 use crate::support::{Ended, Stage, copy, finite, request, run, suidao};
 use crate::topic::write_pages;
 use suidao::topic::CHECK;
@@ -242,7 +243,10 @@ fn whatever_a_judge_does_the_pages_keep_their_verdicts() {
         (Manner::Dies, "died"),
         (Manner::Huge, "too-large"),
         (Manner::Status, "status"),
-    ] {
+    ]
+    .into_iter()
+    .step_by(depth(3, 1))
+    {
         server.behave(manner);
         fails(&format!("{manner:?}"), kind, &server.set("embeddings"));
     }

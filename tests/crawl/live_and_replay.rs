@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::support::tools::depth;
 use crate::support::{Stage, as_json, events, finite, lexicon_of, run};
 use suidao::config::Config;
 use suidao::crawl::Crawl;
@@ -95,7 +96,10 @@ fn a_live_crawl_with_one_in_flight_is_the_replay() {
         &["strategy.name=context-graph", "strategy.context-graph.model=layers.toml"],
         &["strategy.name=opic"],
         &["strategy.name=random", "strategy.random.seed=7"],
-    ] {
+    ]
+    .into_iter()
+    .step_by(depth(5, 1))
+    {
         let mut config = config(sets);
         config.limits.pages = Some(120);
         let name = sets.join(" ");
@@ -127,7 +131,10 @@ fn a_crawl_in_two_runs_has_the_log_of_one() {
         &["strategy.name=url-weight"],
         &["strategy.name=pagerank"],
         &["strategy.name=random"],
-    ] {
+    ]
+    .into_iter()
+    .step_by(depth(4, 1))
+    {
         let name = sets.join(" ");
         let mut more = vec!["--set", "crawl.in_flight=1"];
         more.extend(sets.iter().flat_map(|set| ["--set", set]));

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::support::tools::is_ci;
 use crate::support::{Running, Stage, ask, finite, run, suidao};
 use suidao::corpus::document;
 use suidao::index::Index;
@@ -121,9 +122,11 @@ fn all_views_of_three_crawls_agree() {
     let options = ServerOptions::default;
     let stage = Stage::new(WebSpec { pages: 260, ..finite() }, options());
     run(stage.crawl("tunnel", &["--max-pages", "180"])).expect(0);
-    run(stage.crawl("dth", &["--strategy", "dth", "--max-pages", "180"])).expect(0);
     compare(&stage, "tunnel");
-    compare(&stage, "dth");
+    if is_ci() {
+        run(stage.crawl("dth", &["--strategy", "dth", "--max-pages", "180"])).expect(0);
+        compare(&stage, "dth");
+    }
     let stage = Stage::new(WebSpec { seed: 2, pages: 260, ..finite() }, options());
     run(stage.crawl("breadth-first", &["--strategy", "breadth-first", "--max-pages", "180"])).expect(0);
     compare(&stage, "breadth-first");

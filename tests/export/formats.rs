@@ -174,7 +174,10 @@ fn a_killed_export_leaves_nothing_half_written() {
         ("es-bulk", "pages.bulk.ndjson.gz", vec![]),
         ("meilisearch", "pages.ndjson", vec![]),
         ("quickwit", "pages.ndjson", vec![]),
-    ] {
+    ]
+    .into_iter()
+    .step_by(depth(3, 1))
+    {
         let out = stage.path("out");
         let begun = std::time::Instant::now();
         run(export(&stage, format, &out.join(name), &more)).expect(0);

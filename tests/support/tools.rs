@@ -5,15 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// `SUIDAO_CI` is set and not empty.
-pub fn is_ci() -> bool {
-    std::env::var_os("SUIDAO_CI").is_some_and(|value| !value.is_empty())
-}
-
-/// How much a test tries: with `SUIDAO_CI` all of it, otherwise as much as a reader waits for.
-pub fn depth<T>(usual: T, full: T) -> T {
-    if is_ci() { full } else { usual }
-}
+pub use suidao_features::{depth, is_ci};
 
 /// Whether to leave out a test that takes long; prints so. With `SUIDAO_CI` it runs.
 pub fn is_for_ci(what: &str) -> bool {

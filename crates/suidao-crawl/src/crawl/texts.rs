@@ -122,9 +122,12 @@ fn take(packed: &[u8]) -> (usize, &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    use suidao_features::depth;
+
     use super::*;
 
     proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(depth(32, 256)))]
         #[test]
         fn what_went_in_comes_out(
             texts in proptest::collection::vec("(http://(a|bb)\\.cn/)?(x|yy|文){0,90}", 0..90),

@@ -70,6 +70,7 @@ mod tests {
 
     use super::*;
     use crate::revisit::optimum::{OptimumObjective, Rated, capped, rates};
+    use suidao_features::depth;
     use suidao_page::seeded_rng::SeededRng;
 
     fn choice(page: u32, host: u32, importance: f64, last: f64) -> Choice {
@@ -196,7 +197,7 @@ mod tests {
     fn in_the_long_run_it_is_as_good_as_the_optimum() {
         let pages = some_pages(400);
         let hosts = vec![0; 400];
-        for (budget, batch) in [(40.0, 1), (40.0, 10), (400.0, 1), (400.0, 100)] {
+        for (budget, batch) in [(40.0, 1), (400.0, 100), (40.0, 10), (400.0, 1)].into_iter().take(depth(2, 4)) {
             let run = run(&pages, &hosts, None, budget, batch, (60.0, 160.0));
             let [random, even] = [OptimumObjective::Freshness, OptimumObjective::Even]
                 .map(|objective| objective.total(&pages, &rates(&pages, budget, objective)));
@@ -210,7 +211,7 @@ mod tests {
         let pages = some_pages(400);
         // One large host and some small ones.
         let hosts: Vec<u32> = (0..400).map(|page| if page % 2 == 0 { 0 } else { 1 + page as u32 % 7 }).collect();
-        for (cap, budget, days) in [(20, 100.0, 200.0), (5, 30.0, 400.0)] {
+        for (cap, budget, days) in [(20, 100.0, 200.0), (5, 30.0, 400.0)].into_iter().take(depth(1, 2)) {
             let run = run(&pages, &hosts, Some(cap), budget, 1, (days, 2.0 * days));
             let best = OptimumObjective::Even
                 .total(&pages, &capped(&pages, &hosts, &[cap as f64; 8], budget, OptimumObjective::Even));
