@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::error::StoreError;
-use super::{Record, plain_file};
+use super::plain_file;
+use super::record::Record;
 
 /// Limits of what is read and decoded at a time, in parallel.
 pub(super) const READ_AHEAD: usize = 1024;

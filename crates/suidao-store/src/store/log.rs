@@ -11,37 +11,19 @@ use std::fs::{self, File};
 use std::io;
 use std::sync::OnceLock;
 
-use serde::{Deserialize, Serialize};
-
 use super::archive::{Location, warc_files};
 use super::batches::{Frames, LogExtent, append, decode, decoded, encode, put};
 use super::directory::{CrawlDirectory, Lock, sync_directory};
 use super::engine::Engine;
 use super::error::StoreError;
 use super::marker::{Acknowledged, CommitMarker};
+use super::meta::{Meta, Rescoring};
+use super::record::Record;
 use super::rescoring::NewestScores;
-use super::{Meta, PartDirectory, Rescoring, plain_file};
-use suidao_page::model::Batch;
+use super::{PartDirectory, plain_file};
 
 /// Batches after which `state/batches` is synced.
 const SYNC_EVERY: u64 = 4096;
-
-/// A batch, and the location of its page in the archive.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    pub batch: Batch,
-    /// The last archive record of this step.
-    pub archive: Option<Location>,
-    /// It is a revisit record; the payload is elsewhere.
-    pub revisit: bool,
-}
-
-impl Record {
-    /// Location of this step's response, if it is stored in full.
-    pub fn response(&self) -> Option<Location> {
-        self.archive.filter(|_| !self.revisit)
-    }
-}
 
 /// The log, open for reading or for writing.
 #[derive(Debug)]
@@ -286,7 +268,7 @@ impl Store {
         }
     }
 
-    pub(super) fn rescoring(&self) -> Option<&Rescoring> {
+    fn rescoring(&self) -> Option<&Rescoring> {
         self.meta.rescoring.as_ref().filter(|rescoring| rescoring.is_in(self.len()))
     }
 
@@ -297,8 +279,10 @@ impl Store {
 
     /// The batches from this number on, in order. An error ends the iteration.
     pub fn batches_from(&self, first: u64) -> impl Iterator<Item = Result<Record, StoreError>> + '_ {
-        let mut scores = NewestScores::of(self);
-        (first..).zip(decoded(self.frames_from(first))).map(move |(number, record)| scores.apply(number, record?))
+        let mut scores = NewestScores::of(self.rescoring());
+        (first..)
+            .zip(decoded(self.frames_from(first)))
+            .map(move |(number, record)| scores.apply(number, record?, |batch| self.stored_batch(batch)))
     }
 
     /// All batches in order, as they were written.
@@ -307,7 +291,7 @@ impl Store {
     }
 
     pub fn batch(&self, number: u64) -> Result<Record, StoreError> {
-        NewestScores::of(self).apply(number, self.stored_batch(number)?)
+        NewestScores::of(self.rescoring()).apply(number, self.stored_batch(number)?, |batch| self.stored_batch(batch))
     }
 
     /// A batch as it was written.

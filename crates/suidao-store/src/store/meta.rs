@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::archive::warc_files;
 use super::directory::{CrawlDirectory, write_own};
 use super::error::StoreError;
-use super::{Rescoring, plain_file};
+use super::plain_file;
 use suidao_page::model::{Millis, Relevance};
 
 /// Format of directory and log that this program writes, and the only one that it reads.
@@ -25,6 +25,29 @@ pub struct Meta {
     /// The scores of pages that were judged again, by `lexicon` and `page_threshold`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rescoring: Option<Rescoring>,
+}
+
+/// Where the newest scores are in the log. Part of meta.json, which is written last: an unfinished run has no effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rescoring {
+    pub at: Millis,
+    /// Number of the first batch of scores.
+    pub first: u64,
+    /// Of each batch of scores: the number of the batch with its first page.
+    pub pages: Vec<u64>,
+}
+
+impl Rescoring {
+    /// Whether these batches contain all its scores.
+    pub fn is_in(&self, batches: u64) -> bool {
+        self.first + self.pages.len() as u64 <= batches
+    }
+
+    /// The batch of scores that may contain the score of the page in batch `number`.
+    pub(super) fn batch_of(&self, number: u64) -> Option<u64> {
+        let later = self.pages.partition_point(|first| *first <= number) as u64;
+        (number < self.first && later > 0).then(|| self.first + later - 1)
+    }
 }
 
 impl Meta {
