@@ -5,6 +5,7 @@ mod chunked_vec;
 mod event;
 mod failure;
 mod forum;
+mod link;
 pub mod number;
 mod page;
 mod refresh;
@@ -19,14 +20,15 @@ mod url;
 
 pub use chunked_vec::ChunkedVec;
 pub use event::{
-    Batch, Discovered, Event, LearntSum, Link, LinkState, PageProcessed, PageScore, RelevanceLabel, RobotsRules, Stop,
-    SumAbout, UrlOrigin, is_document,
+    Batch, Discovered, Event, LearntSum, PageProcessed, PageScore, RelevanceLabel, RobotsRules, Stop, SumAbout,
+    is_document,
 };
 pub use failure::{Failure, FailureKind, TextLoss};
 pub use forum::{
     ApproxTime, BoardEntry, ForumMap, ForumPage, ForumPageLink, ForumPageView, ForumRole, ForumStep, IndexPage,
     ListedActivity, PageKind, PaginationLink, PagingRule, PostRecord, ThreadRecord, TimeContext,
 };
+pub use link::{Link, LinkState, UrlOrigin};
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch, Validators};
 pub use refresh::{AT_ONCE, Budget, PageChanges, RefreshStep};
 pub use renumber::Renumber;
