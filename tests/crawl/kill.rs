@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::support::tools::depth;
 use crate::support::{Running, Stage, export, finite, pages, records, run, settle, suidao, warcio_check};
 use suidao::seeded_rng::SeededRng;
 use suidao::store::{ArchiveReader, CrawlDirectory, Responses};
 use suidao::world::{ServedRequest, ServerOptions};
+use suidao_features::depth;
 
 const IN_FLIGHT: usize = 8;
 /// Breadth-first to the end of a finite web: the set of fetched pages does not depend on their order.

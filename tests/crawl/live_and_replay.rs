@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::support::tools::depth;
 use crate::support::{Stage, as_json, events, finite, lexicon_of, run};
 use suidao::config::Config;
 use suidao::crawl::Crawl;
@@ -14,6 +13,7 @@ use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
 use suidao::topic::{ContextGraphModel, Topic, UNREACHABLE};
 use suidao::world::{Proxied, ServerOptions, WebSpec};
+use suidao_features::depth;
 
 /// A web with traps and endless calendars, for a crawl with a limit.
 fn spec() -> WebSpec {

@@ -7,13 +7,13 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::tools::depth;
 use crate::support::{Running, SETTLED, copy, export, records, run, settle, suidao, warcio_output};
 use suidao::model::{CrawlUrl, Event};
 use suidao::revisit::tally::{RoundTally, Rounds};
 use suidao::seeded_rng::SeededRng;
 use suidao::store::{ArchiveReader, CrawlDirectory, Record};
 use suidao::world::{ChangingSpec, ChangingWeb, ServerOptions, WebServer};
+use suidao_features::depth;
 
 const IN_FLIGHT: usize = 4;
 const BUDGET: u64 = 240;

@@ -6,12 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::support::tools::depth;
 use crate::support::{
     self, Ended, Running, Stage, copy, export, finite, pages, records, run, snapshot, suidao, warcio_check,
 };
 use suidao::model::CrawlUrl;
 use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, ServerOptions, WebServer, WebSpec};
+use suidao_features::depth;
 
 /// A web that is crawled in a second, because dozens of directories are damaged, repaired and resumed.
 fn small() -> WebSpec {

@@ -7,11 +7,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::support::tools::depth;
 use crate::support::{lexicon_of, pages, run, suidao};
 use suidao::model::{CrawlUrl, Failure, Fetched};
 use suidao::replay::Web;
 use suidao::world::WebServer;
+use suidao_features::depth;
 
 type Answer = Box<dyn Fn(&CrawlUrl, &str, usize) -> Option<Fetched> + Send + Sync>;
 

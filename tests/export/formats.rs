@@ -7,7 +7,6 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::tools::depth;
 use crate::support::{REPLAY_DEFAULTS, Running, Stage, finite, records, run, snapshot, suidao, tools};
 use suidao::corpus::DocumentFields;
 use suidao::index::Index;
@@ -16,6 +15,7 @@ use suidao::seeded_rng::SeededRng;
 use suidao::store::Responses;
 use suidao::world::forum::ServedForumPage as ForumKind;
 use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, ServerOptions, WebServer, WebSpec};
+use suidao_features::depth;
 
 const ALL: [&str; 6] = ["--strategy", "breadth-first", "--max-pages", "400", "--set", "limits.hops=10000"];
 

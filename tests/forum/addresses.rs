@@ -2,7 +2,7 @@
 //! missing.
 
 use crate::plain::{HOST, Place, PlainForum, numbers, offset, read};
-use crate::support::tools::depth;
+use suidao_features::depth;
 
 /// All 113 posts of the nine threads are exported, and the run ends with success.
 fn is_whole(name: &str, forum: PlainForum) {

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::support::tools::depth;
 use suidao::config::Config;
 use suidao::crawl::{Crawl, ForumMode};
 use suidao::forum::tally::ForumTally;
@@ -14,6 +13,7 @@ use suidao::strategy::Boards;
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::forum::ServedForumPage as ForumKind;
 use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, Skin};
+use suidao_features::depth;
 
 const DAY: i64 = 86_400;
 

@@ -3,11 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::tools::{self, depth};
+use crate::support::tools;
 use proptest::prelude::*;
 use scraper::{Html, Node};
 use suidao::model::{CrawlUrl, Fetched};
 use suidao::read;
+use suidao_features::depth;
 
 const PAGE: &str = "http://a.cn/x/y.html";
 /// What a browser does not show, or shows otherwise than as text.

