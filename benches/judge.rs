@@ -314,7 +314,7 @@ impl Trial<'_> {
             return match with {
                 "grow" => {
                     let documents: Vec<Sample> = self.crawled().into_iter().map(sample).collect();
-                    grow(&lexicon, &documents, &options).ok().map(|learnt| learnt.lexicon)
+                    grow(&lexicon, &documents, &options).ok().map(|grown| grown.learnt.lexicon)
                 }
                 _ => Some(lexicon),
             };

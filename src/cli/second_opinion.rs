@@ -1,8 +1,8 @@
 //! What `topic build`, `rescore` and `label` say about a judge, and how a lexicon learns from one.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use suidao::html::{count, thousands};
-use suidao::judge::{Answer, Failures, JudgeFailure, JudgeSettings, OpinionReport, OutsideJudge};
+use suidao::judge::{Answer, Failures, JudgeError, JudgeFailure, JudgeSettings, OpinionReport, OutsideJudge};
 use suidao::topic::{Background, CHECK, Lexicon, Sample, TrainingPages, UnitVector, opening};
 
 use super::export::with_progress;
@@ -10,6 +10,17 @@ use super::outcome::Verbosity;
 
 /// Texts asked about between two steps of the progress bar.
 const STEP: usize = 64;
+
+/// The judge that `--judge` learns from, before pages are read or fetched.
+pub fn of_embeddings(judge: JudgeSettings) -> Result<JudgeSettings> {
+    ensure!(judge.is_configured(), JudgeError::NotConfigured);
+    ensure!(
+        !judge.is_chat(),
+        "--judge learns from embeddings, and judge.url names a chat; name a URL that ends in /v1/embeddings. A chat needs \
+         nothing in the lexicon"
+    );
+    Ok(judge)
+}
 
 /// Says that texts leave this machine, if they do.
 pub fn announce(settings: &JudgeSettings, verbosity: Verbosity) {

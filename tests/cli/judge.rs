@@ -365,6 +365,34 @@ fn a_key_and_a_question_of_ones_own_are_sent_and_other_machines_are_named() {
     assert!(!file.contains("judge"), "{file}");
 }
 
+#[test]
+fn a_crawl_by_keywords_teaches_a_second_opinion() {
+    let (server, mut stage) = (JudgeServer::start(), pages());
+    let words: Vec<&str> = topic_words().take(6).collect();
+    fs::write(stage.path("words.txt"), words.join("\n")).unwrap();
+    let mut command = suidao();
+    command.args(["topic", "build", "--name", "体育", "--keywords"]).arg(stage.path("words.txt"));
+    command.arg("-o").arg(stage.path("words.toml"));
+    run(command).expect(0);
+    stage.lexicon = stage.path("words.toml");
+    run(stage.crawl("crawl", &["--max-pages", "400"])).expect(0);
+    let (crawl, grown) = (stage.path("crawl"), stage.path("grown.toml"));
+    let grow = |keys: &[String]| {
+        let mut command = suidao();
+        command.args(["topic", "grow"]).arg(&crawl).arg("-o").arg(&grown).arg("--judge").args(keys);
+        run(command)
+    };
+    assert!(grow(&[]).expect(2).err.contains("judge.url=http"));
+    assert!(grow(&server.set("chat/completions")).expect(2).err.contains("/v1/embeddings"));
+    assert!(!grown.exists());
+    let keys = server.set("embeddings");
+    let out = grow(&keys).expect(0).out;
+    assert!(out.contains(&format!("second opinion: {NUMBERS} numbers by small-e5 of")), "{out}");
+    let report = report(rescore(&crawl, &["-m", grown.to_str().unwrap(), "--json"], &keys));
+    let near = report["second_opinion"]["near"].as_u64().unwrap();
+    assert!(near > 0 && got(&report) == near, "{report}");
+}
+
 /// The second opinion of a language model, by which pages of the topic are told from others.
 #[test]
 fn a_real_model_is_a_judge() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use suidao::html::count;
-use suidao::judge::{JudgeError, JudgeSettings};
+use suidao::judge::JudgeSettings;
 use suidao::store::directory::write_whole;
 use suidao::topic::{Background, LearnOptions, Lexicon, Method, RemovedTerms, Sample, learn, learn_from_keywords};
 
@@ -142,13 +142,7 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
 
 /// The judge to learn from, before pages are read or fetched.
 fn judge(args: &BuildArgs) -> Result<JudgeSettings> {
-    let judge = args.network.load()?.judge;
-    ensure!(judge.is_configured(), JudgeError::NotConfigured);
-    ensure!(
-        !judge.is_chat(),
-        "--judge learns from embeddings, and judge.url names a chat; name a URL that ends in /v1/embeddings. A chat needs \
-         nothing in the lexicon"
-    );
+    let judge = second_opinion::of_embeddings(args.network.load()?.judge)?;
     let Source { pages, warc, urls, crawl, .. } = &args.source;
     ensure!(
         args.method == Method::Linear && [pages, warc, urls, crawl].into_iter().any(Option::is_some),

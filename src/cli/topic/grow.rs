@@ -7,11 +7,13 @@ use clap::Args;
 use suidao::html::count;
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
-use suidao::topic::{LearnOptions, Method, grow};
+use suidao::topic::{Grown, LearnOptions, Method, grow};
 
 use super::{build, samples};
 use crate::cli::inputs;
+use crate::cli::network::ConfigArgs;
 use crate::cli::outcome::Verbosity;
+use crate::cli::second_opinion;
 
 #[derive(Args)]
 pub struct GrowArgs {
@@ -26,6 +28,12 @@ pub struct GrowArgs {
     /// Replace an existing lexicon
     #[arg(long, help_heading = "Output")]
     force: bool,
+    /// Also learn a second opinion near the boundary, from the embeddings of the judge that [judge] configures
+    #[arg(long)]
+    judge: bool,
+    /// Of it only `[judge]` is used.
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 pub fn run(args: &GrowArgs, verbosity: Verbosity) -> Result<()> {
@@ -34,6 +42,7 @@ pub fn run(args: &GrowArgs, verbosity: Verbosity) -> Result<()> {
         args.force || !args.output.exists(),
         "{output} already exists; choose another name with -o, or replace it with --force"
     );
+    let judge = args.judge.then(|| second_opinion::of_embeddings(args.config.load(&[])?.judge)).transpose()?;
     let topic = inputs::needed_topic_of_crawl(args.lexicon.as_deref(), &CrawlDirectory::new(&args.directory))?;
     let keywords = topic.lexicon();
     if keywords.linear.is_some() {
@@ -53,19 +62,26 @@ pub fn run(args: &GrowArgs, verbosity: Verbosity) -> Result<()> {
         sources: vec![name],
         ..LearnOptions::new(&keywords.name, Method::Linear)
     };
-    let learnt = grow(keywords, &documents, &options)
+    let Grown { learnt, samples, background } = grow(keywords, &documents, &options)
         .with_context(|| format!("{}: nothing can be learnt", args.directory.display()))?;
-    write_whole(&args.output, |out| Ok(out.write_all(learnt.lexicon.to_toml().as_bytes())?))?;
+    let mut lexicon = learnt.lexicon;
+    let opinion = judge.map(|judge| second_opinion::learn(&judge, &mut lexicon, &samples, &background, verbosity));
+    let opinion = opinion.transpose()?;
+    write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
     if !verbosity.quiet {
         outln!(
             "Learnt from {} that the keywords are surest of, among {}.",
-            count(learnt.lexicon.provenance.pages as usize, "document", "documents"),
+            count(lexicon.provenance.pages as usize, "document", "documents"),
             documents.len()
         );
-        build::print(&learnt.lexicon)?;
+        build::print(&lexicon)?;
+        if let Some(opinion) = opinion {
+            outln!("{opinion}");
+        }
         let directory = args.directory.display();
+        let with = if args.judge { " -c CONFIG.toml" } else { "" };
         outln!(
-            "Wrote {output}. Review it, then judge the crawl by it: suidao rescore {directory} -m {output}\n\
+            "Wrote {output}. Review it, then judge the crawl by it: suidao rescore {directory} -m {output}{with}\n\
              Is it better? suidao topic compare KEYWORDS.toml {output} --crawl {directory}"
         );
     }

@@ -19,11 +19,20 @@ const SURE: f64 = 0.3;
 /// Most samples of a host, so that none decides what the topic is.
 const SAMPLES_A_HOST: usize = 30;
 
+/// A lexicon learnt from a crawl, and what it was learnt from.
+pub struct Grown {
+    pub learnt: Learnt,
+    /// The documents that the keywords are surest of.
+    pub samples: Vec<Sample>,
+    /// All others.
+    pub background: Background,
+}
+
 /// Learns from documents of a crawl, none of which is labelled, what else the pages of its keywords have in common.
 ///
 /// # Errors
 /// [`LearnError`] if too few documents have the keywords.
-pub fn grow(keywords: &Lexicon, documents: &[Sample], options: &LearnOptions) -> Result<Learnt, LearnError> {
+pub fn grow(keywords: &Lexicon, documents: &[Sample], options: &LearnOptions) -> Result<Grown, LearnError> {
     let topic = Topic::new(keywords.clone());
     let threshold = f64::from(topic.page_threshold().get());
     let mut scored: Vec<(f64, &Sample)> = documents
@@ -55,7 +64,8 @@ pub fn grow(keywords: &Lexicon, documents: &[Sample], options: &LearnOptions) ->
     }
     let terms = keywords.terms.iter().map(|(term, weight)| (term.clone(), *weight)).collect();
     let options = LearnOptions { keywords: terms, ..options.clone() };
-    learn(&samples, &Background::from_samples(others), &options)
+    let background = Background::from_samples(others);
+    Ok(Grown { learnt: learn(&samples, &background, &options)?, samples, background })
 }
 
 #[cfg(test)]
@@ -84,7 +94,7 @@ mod tests {
         let keywords = keywords(&["足球", "篮球", "比赛", "进球"]);
         let documents = crawl();
         let options = LearnOptions { terms: 200, ..LearnOptions::new("体育", Method::Linear) };
-        let grown = grow(&keywords, &documents, &options).unwrap().lexicon;
+        let grown = grow(&keywords, &documents, &options).unwrap().learnt.lexicon;
         let weight = |word: &str| grown.terms.iter().find(|(term, _)| term == word).map_or(0.0, |(_, weight)| *weight);
         assert!(weight("足球") > 0.0 && weight("球迷") > 0.0 && weight("电影") <= 0.0, "{:?}", grown.terms);
         let (before, after) = (Topic::new(keywords.clone()), Topic::new(grown.clone()));
@@ -93,7 +103,7 @@ mod tests {
         assert_eq!(relevance(&before, &documents[48]), crate::model::Relevance::ZERO);
         let others = documents[24..48].iter().map(|page| relevance(&after, page));
         assert!(others.into_iter().all(|other| other < relevance(&after, &documents[48])));
-        assert_eq!(grow(&keywords, &documents, &options).unwrap().lexicon.digest(), grown.digest());
+        assert_eq!(grow(&keywords, &documents, &options).unwrap().learnt.lexicon.digest(), grown.digest());
     }
 
     #[test]

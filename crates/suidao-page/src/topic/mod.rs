@@ -29,7 +29,7 @@ pub use background::Background;
 pub use context_graph::{ContextGraphError, ContextGraphModel, LAST_LAYER, UNREACHABLE};
 pub use evaluate::{ThresholdPoint, TopicEvaluation, evaluate};
 pub use file::{FORMAT, LexiconError};
-pub use grow::grow;
+pub use grow::{Grown, grow};
 pub use learn::{LearnError, LearnOptions, Learnt, Method, learn, learn_from_keywords};
 pub use lexicon::{
     BOUNDARY_RELEVANCE, DocumentFrequencies, Lexicon, LinearModel, Provenance, RemovedTerms, TermFrequency, Threshold,
