@@ -20,6 +20,7 @@ const SURE: f64 = 0.3;
 const SAMPLES_A_HOST: usize = 30;
 
 /// A lexicon learnt from a crawl, and what it was learnt from.
+#[derive(Debug)]
 pub struct Grown {
     pub learnt: Learnt,
     /// The documents that the keywords are surest of.
