@@ -1,4 +1,4 @@
-//! What `topic build`, `rescore` and `label` say about a judge, and how a lexicon learns from one.
+//! What `topic build`, `topic grow`, `rescore` and `label` say about a judge, and how a lexicon learns from one.
 
 use anyhow::{Result, bail, ensure};
 use suidao::html::{count, thousands};
@@ -12,7 +12,7 @@ use super::outcome::Verbosity;
 const STEP: usize = 64;
 
 /// The judge that `--judge` learns from, before pages are read or fetched.
-pub fn of_embeddings(judge: JudgeSettings) -> Result<JudgeSettings> {
+pub fn embedding_judge(judge: JudgeSettings) -> Result<JudgeSettings> {
     ensure!(judge.is_configured(), JudgeError::NotConfigured);
     ensure!(
         !judge.is_chat(),

@@ -140,7 +140,7 @@ fn a_crawl_by_keywords_teaches_a_better_lexicon() {
     let topic: Vec<&str> = suidao::world::topic_words().collect();
     fs::write(stage.path("words.txt"), topic[..6].join("\n")).unwrap();
     let built = run(build(&stage, "words.toml", &["--keywords", text(&stage.path("words.txt"))])).expect(0);
-    assert!(built.out.contains("general words") && built.out.contains("suidao topic grow"), "{}", built.out);
+    assert!(built.out.contains("General words") && built.out.contains("suidao topic grow"), "{}", built.out);
     stage.lexicon = stage.path("words.toml");
     run(stage.crawl("crawl", &["--max-pages", "400"])).expect(0);
     let crawl = stage.path("crawl");

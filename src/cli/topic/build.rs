@@ -130,10 +130,11 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
         }
         if samples.is_empty() {
             outln!(
-                "What to expect of keywords alone, as measured: of what specific words (卷积, SQL注入) accept nine of ten \
-                 documents are on topic, but they miss a third; general words (模型, 安全) miss one of ten, and of what \
-                 they accept three of five are off topic. After some hundred pages of a crawl, suidao topic grow learns \
-                 from these, and suidao topic compare tells whether that is better."
+                "Keywords alone judge roughly. In measurements, nine of ten documents that specific words (卷积, SQL注入) \
+                 accepted were on topic, but these words missed a third of the documents on topic. General words (模型, \
+                 安全) missed one of ten, and three of five documents that they accepted were off topic. After some \
+                 hundred pages of a crawl, suidao topic grow learns from them, and suidao topic compare tells whether its \
+                 lexicon is better."
             );
         }
         outln!("Wrote {output}. Review it and delete off-topic terms.");
@@ -143,7 +144,7 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
 
 /// The judge to learn from, before pages are read or fetched.
 fn judge(args: &BuildArgs) -> Result<JudgeSettings> {
-    let judge = second_opinion::of_embeddings(args.network.load()?.judge)?;
+    let judge = second_opinion::embedding_judge(args.network.load()?.judge)?;
     let Source { pages, warc, urls, crawl, .. } = &args.source;
     ensure!(
         args.method == Method::Linear && [pages, warc, urls, crawl].into_iter().any(Option::is_some),

@@ -42,7 +42,7 @@ pub fn run(args: &GrowArgs, verbosity: Verbosity) -> Result<()> {
         args.force || !args.output.exists(),
         "{output} already exists; choose another name with -o, or replace it with --force"
     );
-    let judge = args.judge.then(|| second_opinion::of_embeddings(args.config.load(&[])?.judge)).transpose()?;
+    let judge = args.judge.then(|| second_opinion::embedding_judge(args.config.load(&[])?.judge)).transpose()?;
     let topic = inputs::needed_topic_of_crawl(args.lexicon.as_deref(), &CrawlDirectory::new(&args.directory))?;
     let keywords = topic.lexicon();
     if keywords.linear.is_some() {

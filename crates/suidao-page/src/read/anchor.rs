@@ -3,7 +3,7 @@
 use super::document::ParsedDocument;
 
 /// Maximum characters of an anchor text.
-pub const ANCHOR: usize = 80;
+pub(crate) const ANCHOR: usize = 80;
 
 /// Anchor text, at most 80 characters: visible text, else hidden. Blocks inside one link are separated by a space.
 pub fn anchor(document: &ParsedDocument, pieces: std::ops::Range<usize>) -> String {

@@ -43,7 +43,8 @@ mod words;
 use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};
 
-pub use anchor::{ANCHOR, anchor};
+pub(crate) use anchor::ANCHOR;
+pub use anchor::anchor;
 pub use charset::CharsetFrom;
 pub use date::{date_at_start, first_date, month_named, writes_month_first};
 pub use document::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextPiece};
