@@ -71,6 +71,10 @@ pub struct CrawlArgs {
     /// Print each event as a line of JSON, the summary last; with --dry-run, the planned requests
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Take commands from standard input and answer on standard output, as JSON lines: {"status":{}},
+    /// {"add":["http://a.cn/"]}, {"stop":{}}; the end of the input stops the crawl
+    #[arg(long, conflicts_with = "dry_run", help_heading = "Input")]
+    pub control: bool,
 }
 
 impl CrawlArgs {
@@ -111,7 +115,7 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
         return dry_run::crawl(&job, most, args.json, verbosity.verbose > 0);
     }
     let mut screen = Screen::new(verbosity, args.json, job.config.goals());
-    let report = args.operating.run(&job, verbosity, |news| {
+    let report = args.operating.run(&job, args.control, verbosity, |news| {
         // The crawl is resumed, not refused.
         let changes = std::mem::take(&mut changes).join(", ");
         if !changes.is_empty() && !verbosity.quiet {
@@ -126,7 +130,7 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let report = report?;
     let summary = RunSummary::new(&job.config, &job.topic, &job.directory, &report, TopicCrawl {});
     let value = summary.write()?;
-    if args.json {
+    if args.json || args.control {
         outln!("{}", json!({ "summary": value }));
     }
     infoln!(verbosity, "{summary}");

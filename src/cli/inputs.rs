@@ -92,7 +92,7 @@ pub fn seeds(given: &[String], file: Option<&Path>) -> Result<Vec<CrawlUrl>> {
 }
 
 /// The URL, or for a bare host the URLs, that a word means.
-fn parse(word: &str) -> Result<Vec<CrawlUrl>, UrlError> {
+pub fn parse(word: &str) -> Result<Vec<CrawlUrl>, UrlError> {
     match (CrawlUrl::parse(word), without_scheme(word)) {
         (Ok(url), _) => Ok(vec![url]),
         (Err(_), Some(both)) => Ok(both.into()),

@@ -9,6 +9,7 @@ mod check;
 #[cfg_attr(not(feature = "cluster"), path = "cluster/absent.rs")]
 mod cluster;
 mod compare;
+mod control;
 mod crawl;
 mod demo;
 mod dry_run;

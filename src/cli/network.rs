@@ -33,9 +33,9 @@ pub struct NetworkArgs {
 /// The configuration: a file, and single keys.
 #[derive(Args)]
 pub struct ConfigArgs {
-    /// Configuration file (TOML)
-    #[arg(short, long, value_name = "FILE", help_heading = "Configuration")]
-    config: Option<PathBuf>,
+    /// Configuration file (TOML); may be repeated, and the keys of a later one replace those of an earlier one
+    #[arg(short, long = "config", value_name = "FILE", help_heading = "Configuration")]
+    configs: Vec<PathBuf>,
     /// Override one configuration key, for example politeness.delay=0.5; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Configuration")]
     sets: Vec<String>,
@@ -45,7 +45,7 @@ impl ConfigArgs {
     /// Loads the configuration: `defaults` (KEY=VALUE), file, then --set.
     pub fn load(&self, defaults: &[&str]) -> Result<Config> {
         let sets: Vec<String> = defaults.iter().map(ToString::to_string).chain(self.sets.iter().cloned()).collect();
-        Ok(Config::load(self.config.as_deref(), &sets)?)
+        Ok(Config::load(self.configs.iter().map(PathBuf::as_path), &sets)?)
     }
 }
 
@@ -60,7 +60,7 @@ impl NetworkArgs {
         if !stored.exists() {
             return self.load();
         }
-        if self.keys.config.is_some() {
+        if !self.keys.configs.is_empty() {
             let config = self.load()?;
             if fetches {
                 config.check_replaces(stored, &self.keys.sets)?;

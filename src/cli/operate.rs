@@ -11,6 +11,7 @@ use suidao::live::{self, CrawlMonitor, CrawlReport, Job, News};
 use suidao::status;
 use suidao::store::CrawlDirectory;
 
+use super::control;
 use super::journal;
 use super::outcome::Verbosity;
 use super::signals::interrupted;
@@ -86,15 +87,37 @@ impl OperatingArgs {
         listen.map(address).transpose()
     }
 
-    /// Runs a job until it ends or the user stops it.
-    pub fn run(&self, job: &Job, verbosity: Verbosity, mut listener: impl FnMut(&News)) -> Result<CrawlReport> {
+    /// Runs a job until it ends, or the user or (if `controlled`) a command on standard input stops it.
+    pub fn run(
+        &self,
+        job: &Job,
+        controlled: bool,
+        verbosity: Verbosity,
+        mut listener: impl FnMut(&News),
+    ) -> Result<CrawlReport> {
         let mut operation = self.begin(&job.config, &job.directory, verbosity)?;
-        let monitor = operation.monitor.clone();
+        let mut monitor = operation.monitor.clone();
+        let commands = match controlled {
+            true => {
+                let monitor = monitor.get_or_insert_default();
+                Some(control::follow(Arc::clone(monitor)).context("cannot start a thread for commands")?)
+            }
+            false => None,
+        };
         let listener = |news: News| {
             operation.report(&news);
             listener(&news);
         };
-        Ok(live::run_monitored(job, monitor.as_ref(), listener, interrupted())?)
+        let stop = async {
+            match commands {
+                None => interrupted().await,
+                Some(commands) => tokio::select! {
+                    () = interrupted() => {}
+                    () = commands => {}
+                },
+            }
+        };
+        Ok(live::run_monitored(job, monitor.as_ref(), listener, stop)?)
     }
 
     /// Opens page and log before anything is fetched: a port in use or a file that cannot be written is an error.

@@ -81,7 +81,7 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     args.network.warn_without_contact(&job.config, verbosity);
     let mut screen = Screen::new(verbosity, args.json, StopConditions::default());
-    let report = args.operating.run(&job, verbosity, |news| screen.report(news));
+    let report = args.operating.run(&job, false, verbosity, |news| screen.report(news));
     screen.clear();
     let report = report?;
     let rounds = refreshes::write(&Store::open(&job.directory)?)?;

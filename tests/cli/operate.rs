@@ -439,3 +439,31 @@ fn urls_and_configurations_are_checked() {
     fs::write(&file, &shown).unwrap();
     assert_eq!(check(&["config", name]).expect(0).out, shown, "what it prints is a configuration");
 }
+
+#[test]
+fn a_controlled_crawl_answers_takes_seeds_and_ends_with_its_input() {
+    use std::io::{BufRead, BufReader, Write};
+
+    let stage = Stage::new(finite(), ServerOptions { delay: Duration::from_millis(20), ..ServerOptions::default() });
+    let seeds = stage.world.seeds();
+    let mut command = stage.crawl("out", &["--control", "--set", "crawl.in_flight=1"]);
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let (mut to, mut from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
+    let mut asked = |line: &str| -> serde_json::Value {
+        writeln!(to, "{line}").unwrap();
+        serde_json::from_str(&from.next().unwrap().unwrap()).unwrap()
+    };
+    let status = asked(r#"{"status":{}}"#);
+    assert!(status["status"]["queued"].is_u64() && status["status"]["waits"].is_object(), "{status}");
+    assert_eq!(
+        asked(&serde_json::json!({ "add": [seeds[0].as_str(), "http://new.example.cn/"] }).to_string())["added"],
+        1
+    );
+    assert!(asked(r#"{"add":["ftp://a.cn/"]}"#)["error"].as_str().unwrap().contains("ftp://a.cn/ is not a URL"));
+    assert!(asked("nonsense")["error"].as_str().unwrap().contains("not a command"));
+    drop(to);
+    let last: serde_json::Value = serde_json::from_str(&from.last().unwrap().unwrap()).unwrap();
+    assert!(last["summary"].is_object(), "{last}");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}

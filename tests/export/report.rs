@@ -139,6 +139,29 @@ fn answers_are_saved_undone_and_not_asked_again() {
 }
 
 #[test]
+fn another_program_labels() {
+    let stage = crawled("150");
+    let next = |more: &[&str]| -> serde_json::Value {
+        serde_json::from_slice(&label(&stage, "", &[&["--next=3", "--pages", "20"], more].concat()).stdout).unwrap()
+    };
+    let first = next(&[]);
+    assert_eq!((&first["labelled"], &first["left"]), (&0.into(), &20.into()));
+    let pages = first["pages"].as_array().unwrap();
+    assert_eq!(pages.len(), 3);
+    assert!(pages.iter().all(|page| !page["excerpt"].as_array().unwrap().is_empty()), "{first}");
+    let [one, two] = [0, 1].map(|at| pages[at]["url"].as_str().unwrap());
+    let then = next(&["--yes", one, "--no", two]);
+    assert_eq!((&then["labelled"], &then["pages"][0]), (&2.into(), &pages[2]));
+    let summary: serde_json::Value = serde_json::from_slice(&label(&stage, "", &["--json"]).stdout).unwrap();
+    assert_eq!((&summary["labelled"], summary["pages"].as_u64() > Some(20)), (&2.into(), true));
+    let changed = label(&stage, "", &["--yes", two, "--yes", "http://nowhere.cn/"]);
+    assert_eq!(changed.status.code(), Some(2));
+    assert!(String::from_utf8(changed.stderr).unwrap().contains("take URLs from --next"));
+    let lines = fs::read_to_string(stage.path("out").join("labels.tsv")).unwrap();
+    assert_eq!(lines.lines().count(), 2, "nothing is saved if one URL is unknown");
+}
+
+#[test]
 fn with_every_page_judged_the_estimates_are_the_truth() {
     let stage = crawled("120");
     label(&stage, &"y\n".repeat(120), &["--pages", "9999"]);

@@ -263,27 +263,29 @@ const RANGES: [(&str, f64, f64); 62] = [
 ];
 
 impl Config {
-    /// Reads the user's file, if given, and applies the assignments in order. [`Config::load_stored`] reads the file of
-    /// a crawl directory.
-    pub fn load(path: Option<&Path>, assignments: &[String]) -> Result<Self, ConfigError> {
+    /// Reads the user's files, and applies the assignments in order. A key of a later file replaces that of an earlier
+    /// one. [`Config::load_stored`] reads the file of a crawl directory.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the file and the line, or the assignment.
+    pub fn load<'a>(paths: impl IntoIterator<Item = &'a Path>, assignments: &[String]) -> Result<Self, ConfigError> {
         let mut table = toml::Table::new();
         let mut file = None;
-        if let Some(path) = path {
+        for path in paths {
             let name = path.display().to_string();
             let text =
                 std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: name.clone(), source })?;
-            table = parse(&name, &text)?;
+            let read = parse(&name, &text)?;
+            // Each by itself, so that an error names its line.
+            let own = deserialize_checked(read.clone(), Some((&name, &text)), &[]);
+            if own.is_ok_and(|own| own.fetch.credentials.iter().any(crate::fetch::Credential::holds_secret)) {
+                crate::fetch::warn_if_open(path, "configuration");
+            }
+            merge(&mut table, read);
             file = Some((name, text));
         }
         assign_all(&mut table, assignments)?;
-        let config =
-            deserialize_checked(table, file.as_ref().map(|(name, text)| (name.as_str(), text.as_str())), assignments)?;
-        if let Some(path) = path
-            && config.fetch.credentials.iter().any(crate::fetch::Credential::holds_secret)
-        {
-            crate::fetch::warn_if_open(path, "configuration");
-        }
-        Ok(config)
+        deserialize_checked(table, file.as_ref().map(|(name, text)| (name.as_str(), text.as_str())), assignments)
     }
 
     /// The stop conditions, including the page limit.
@@ -344,6 +346,16 @@ fn parse(name: &str, text: &str) -> Result<toml::Table, ConfigError> {
     };
     toml::from_str::<Config>(text).map_err(shape)?;
     toml::from_str(text).map_err(shape)
+}
+
+/// Replaces the keys of a table by those of another.
+fn merge(table: &mut toml::Table, other: toml::Table) {
+    for (key, value) in other {
+        match (table.get_mut(&key), value) {
+            (Some(toml::Value::Table(inner)), toml::Value::Table(value)) => merge(inner, value),
+            (_, value) => drop(table.insert(key, value)),
+        }
+    }
 }
 
 /// Applies the `--set` assignments.

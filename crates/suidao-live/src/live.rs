@@ -319,7 +319,7 @@ pub fn run_monitored(
         job.directory.root().display(),
         job.config.fetch.agent()
     );
-    let status_requests = monitor.and_then(|monitor| {
+    let requests = monitor.and_then(|monitor| {
         monitor.ready(now(), resumed, crawl.progress());
         monitor.open()
     });
@@ -362,7 +362,7 @@ pub fn run_monitored(
         clock: MonotonicClock::start(last),
         network,
         checks,
-        status_requests,
+        requests,
     };
     let stop = runtime.block_on(driver.drive(job, noticed, async { drop(interrupt.await) }));
     let proxy_lost = driver.network.has_lost_proxy();

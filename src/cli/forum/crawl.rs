@@ -75,7 +75,7 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let mut screen = Screen::new(verbosity, false, job.config.goals());
     screen.scored = args.lexicon.is_some();
     let (mut tally, mut last) = (ForumTally::default(), ForumTally::default());
-    let report = args.operating.run(&job, verbosity, |news| {
+    let report = args.operating.run(&job, false, verbosity, |news| {
         let News::Batch(batch, _) = news else { return screen.report(news) };
         tally.observe(batch);
         if job.watch.is_none() {

@@ -9,7 +9,7 @@ use suidao::judge::{Answer, Failures, JudgeError, JudgeFailure, OutsideJudge, Ve
 use suidao::label::{BY_JUDGE, LabelFile};
 use suidao::topic::{Topic, opening_of};
 
-use super::{Judged, LabelArgs, drawn};
+use super::{Judged, LabelArgs, announced};
 use crate::cli::outcome::Verbosity;
 use crate::cli::second_opinion;
 
@@ -33,7 +33,7 @@ pub fn ask(
     let lexicon = judged.topic.as_ref().map(Topic::lexicon);
     let mut judge = OutsideJudge::new(&settings, lexicon.context("give the lexicon with -m; it names the topic")?)?;
     second_opinion::announce(&settings, verbosity);
-    let drawn = drawn(args, judged, &answers.keys().copied().collect())?;
+    let drawn = announced(args, judged, &answers.keys().copied().collect())?;
     let mut documents = judged.documents(&drawn, |_, CorpusDocument { url, title, text, .. }| {
         (url, opening_of([title.as_str(), text.as_str()].into_iter(), settings.tokens))
     })?;

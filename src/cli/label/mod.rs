@@ -1,6 +1,7 @@
 //! `suidao label`: asks about a sample of a crawl's pages, stores the answers, and estimates from them.
 
 mod by_judge;
+mod programs;
 pub mod questions;
 mod summary;
 
@@ -42,6 +43,16 @@ pub struct LabelArgs {
     /// Print the estimates as JSON; ask nothing
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Print the next N pages of the sample as JSON; ask nothing
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1",
+        conflicts_with_all = ["summary", "json"], help_heading = "Output")]
+    pub next: Option<usize>,
+    /// Save that the page of this URL is about the topic; may be repeated
+    #[arg(long, value_name = "URL", conflicts_with_all = ["summary", "by"], help_heading = "Input")]
+    pub yes: Vec<String>,
+    /// Save that the page of this URL is not about the topic; may be repeated
+    #[arg(long, value_name = "URL", conflicts_with_all = ["summary", "by"], help_heading = "Input")]
+    pub no: Vec<String>,
     /// Total number of pages to label, earlier answers included
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Limits")]
     pub pages: usize,
@@ -96,9 +107,10 @@ pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
     let judged = Judged { store: &store, catalogue: &catalogue, names, selection, strata, topic };
 
     let path = directory.root().join("labels.tsv");
-    let asks = !args.summary && !args.json;
+    let answers_given = !args.yes.is_empty() || !args.no.is_empty();
+    let asks = !args.summary && !args.json && args.next.is_none() && !answers_given;
     let none = || format!("{}: no page is labelled yet; run suidao label without --summary", args.directory.display());
-    if !asks && !path.exists() {
+    if !asks && !answers_given && args.next.is_none() && !path.exists() {
         bail!(none());
     }
     let (mut file, labels) = LabelFile::open(&path)?;
@@ -108,6 +120,17 @@ pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
     let filtered = labels.len() - answers.len();
     if filtered > 0 {
         infoln!(verbosity, "suidao: ignored {filtered} labels in labels.tsv whose pages the filters exclude");
+    }
+    if answers_given {
+        programs::save(args, &judged, &mut file, &mut answers)?;
+    }
+    if let Some(most) = args.next {
+        let labelled = AnswersByWhom::read(&path)?.person;
+        return programs::next(args, &judged, labelled, most);
+    }
+    if answers_given && !args.json {
+        infoln!(verbosity, "{} pages labelled", answers.len());
+        return Ok(Exit::Done);
     }
     if asks {
         match args.by {
@@ -186,8 +209,8 @@ impl Judged<'_> {
     }
 }
 
-/// The remaining pages of the sample, besides those `answered`; says so if there are none.
-fn drawn(args: &LabelArgs, judged: &Judged, answered: &BTreeSet<usize>) -> Result<Vec<usize>> {
+/// The remaining pages of a sample of `most` pages, besides those `answered`.
+fn drawn(judged: &Judged, most: usize, answered: &BTreeSet<usize>) -> Vec<usize> {
     let entries = &judged.catalogue.entries;
     let chosen: Vec<usize> = (0..entries.len()).filter(|&position| judged.selection.chosen[position]).collect();
     let page = |&position: &usize| {
@@ -195,11 +218,24 @@ fn drawn(args: &LabelArgs, judged: &Judged, answered: &BTreeSet<usize>) -> Resul
         (entries[position].relevance, url, answered.contains(&position))
     };
     let pages: Vec<(Relevance, &str, bool)> = chosen.iter().map(page).collect();
-    let drawn: Vec<usize> = judged.strata.draw(&pages, args.pages).into_iter().map(|drawn| chosen[drawn]).collect();
+    judged.strata.draw(&pages, most).into_iter().map(|drawn| chosen[drawn]).collect()
+}
+
+/// As [`drawn`]; says so if there are none.
+fn announced(args: &LabelArgs, judged: &Judged, answered: &BTreeSet<usize>) -> Result<Vec<usize>> {
+    let drawn = drawn(judged, args.pages, answered);
     if drawn.is_empty() {
         outln!("{} pages are labelled already; use a larger --pages to label more", answered.len());
     }
     Ok(drawn)
+}
+
+/// The words to highlight: the lexicon's terms; without it, those that the log says were found.
+fn terms<'a>(judged: &'a Judged, document: &'a CorpusDocument) -> Vec<&'a str> {
+    match &judged.topic {
+        Some(topic) => topic.lexicon().main_terms().iter().map(|(term, _)| term.as_str()).collect(),
+        None => document.terms.iter().map(|found| found.term.as_str()).collect(),
+    }
 }
 
 /// Asks about the remaining pages of the sample, until there are no more or the answers end. `answered`: by a person.
@@ -211,16 +247,12 @@ fn ask(
     answered: BTreeSet<usize>,
 ) -> Result<()> {
     let entries = &judged.catalogue.entries;
-    let drawn = drawn(args, judged, &answered)?;
+    let drawn = announced(args, judged, &answered)?;
     if drawn.is_empty() {
         return Ok(());
     }
     let mut documents = judged.documents(&drawn, |_, document| {
-        // Without the lexicon, the log has the terms that were found.
-        let terms: Vec<&str> = match &judged.topic {
-            Some(topic) => topic.lexicon().main_terms().iter().map(|(term, _)| term.as_str()).collect(),
-            None => document.terms.iter().map(|found| found.term.as_str()).collect(),
-        };
+        let terms = terms(judged, &document);
         let mut text = head(&document);
         for (piece, is_term) in excerpt(&document.text, &terms) {
             if is_term { text.mark(Emphasis::Term, &piece) } else { text.push(&piece) }

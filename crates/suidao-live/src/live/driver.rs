@@ -6,16 +6,15 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::oneshot;
 
 use super::checkpoints::Checkpoints;
 use super::clock::MonotonicClock;
 use super::fetch_task::{FetchResult, FetchTask};
-use super::monitor::StatusSnapshot;
+use super::monitor::{MonitorRequest, StatusSnapshot};
 use super::network::{JudgedResults, NetworkWatch};
 use super::{Job, News, monotonic_now};
 use suidao_crawl::crawl::{Crawl, Next, Seeding, Ticket};
-use suidao_page::model::{Batch, Event, Fetched, Millis, Stop, UrlOrigin};
+use suidao_page::model::{Batch, CrawlUrl, Event, Fetched, Millis, Stop, UrlOrigin};
 use suidao_store::store::harvest::{HarvestCurve, HarvestLine};
 use suidao_store::store::{CrawlDirectory, Notice, WarcEntry, Work, Writer};
 
@@ -38,8 +37,7 @@ const NAMED: usize = 3;
 enum WakeReason {
     WriterNotice(Notice),
     Finished(Box<FetchResult>),
-    /// The status page asks for a snapshot.
-    SnapshotRequested(oneshot::Sender<StatusSnapshot>),
+    Monitored(MonitorRequest),
     /// Whether a host that answered before accepts a connection.
     Checked(bool),
     Interrupted,
@@ -71,8 +69,8 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     pub(super) network: NetworkWatch<()>,
     /// Results of checks of the network.
     pub(super) checks: UnboundedReceiver<bool>,
-    /// Requests of the status page.
-    pub(super) status_requests: Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
+    /// Requests of those who watch or control it.
+    pub(super) requests: Option<UnboundedReceiver<MonitorRequest>>,
 }
 
 impl<F: FnMut(News)> Driver<'_, F> {
@@ -102,7 +100,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 biased;
                 Some(notice) = noticed.recv() => WakeReason::WriterNotice(notice),
                 Some(done) = finished.recv() => WakeReason::Finished(Box::new(done)),
-                Some(response) = next_status_request(&mut self.status_requests) => WakeReason::SnapshotRequested(response),
+                Some(request) = next_request(&mut self.requests) => WakeReason::Monitored(request),
                 Some(is_up) = self.checks.recv() => WakeReason::Checked(is_up),
                 () = &mut interrupt, if self.open => WakeReason::Interrupted,
                 () = tokio::time::sleep(wake) => WakeReason::TimedOut,
@@ -143,7 +141,8 @@ impl<F: FnMut(News)> Driver<'_, F> {
         match event {
             WakeReason::WriterNotice(Notice::Durable(durable)) => self.is_durable(durable),
             // The receiver may be gone.
-            WakeReason::SnapshotRequested(response) => drop(response.send(self.snapshot())),
+            WakeReason::Monitored(MonitorRequest::Snapshot(response)) => drop(response.send(self.snapshot())),
+            WakeReason::Monitored(MonitorRequest::Seeds(seeds, response)) => drop(response.send(self.seed(&seeds).0)),
             WakeReason::Finished(done) => self.finish(*done, now),
             WakeReason::Checked(is_up) => {
                 let judged = self.network.was_checked(is_up, now);
@@ -161,8 +160,22 @@ impl<F: FnMut(News)> Driver<'_, F> {
 
     /// Adds the seeds and the offered links, and starts the visits of boards or the round of a refresh.
     fn begin(&mut self, job: &Job) {
+        let new = self.seed(&job.seeds);
         let at = self.clock.now();
-        let mut seeding = Seeding::of(&job.seeds);
+        (self.report)(News::Seeded { new, all: job.seeds.len() });
+        for links in job.offered.chunks(OFFERED) {
+            let batch = self.crawl.offer(links, at);
+            self.submit(batch, None);
+        }
+        for batch in [self.crawl.visit_boards(at), self.crawl.begin_refresh(at)].into_iter().flatten() {
+            self.submit(batch, None);
+        }
+    }
+
+    /// Adds seeds. Returns the number of those that were unknown, and the first of them.
+    fn seed(&mut self, seeds: &[CrawlUrl]) -> (u64, Vec<CrawlUrl>) {
+        let at = self.clock.now();
+        let mut seeding = Seeding::of(seeds);
         let (mut new, mut named) = (0, Vec::new());
         while let Some(batch) = self.crawl.seed_portion(&mut seeding, at) {
             for event in &batch.events {
@@ -175,14 +188,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             }
             self.submit(batch, None);
         }
-        (self.report)(News::Seeded { new: (new, named), all: job.seeds.len() });
-        for links in job.offered.chunks(OFFERED) {
-            let batch = self.crawl.offer(links, at);
-            self.submit(batch, None);
-        }
-        for batch in [self.crawl.visit_boards(at), self.crawl.begin_refresh(at)].into_iter().flatten() {
-            self.submit(batch, None);
-        }
+        (new, named)
     }
 
     /// Sends requests as long as the machine has any. Returns when to ask it again, or why the crawl has ended.
@@ -266,7 +272,13 @@ impl<F: FnMut(News)> Driver<'_, F> {
         // The last one is always kept.
         let harvest = lines.iter().rev().step_by(step).rev().copied().collect();
         let at = self.clock.now();
-        StatusSnapshot { at, overview: self.crawl.overview(at, MOST), harvest, unwritten: self.unwritten.len() as u64 }
+        StatusSnapshot {
+            at,
+            overview: self.crawl.overview(at, MOST),
+            waits: self.crawl.waits(at, NAMED),
+            harvest,
+            unwritten: self.unwritten.len() as u64,
+        }
     }
 
     /// Time spent on a checkpoint does not count as suspension.
@@ -320,37 +332,37 @@ pub fn warc_entry(fetched: Fetched, batch: &Batch) -> WarcEntry {
     }
 }
 
-/// The next request of the status page that still has a receiver.
-async fn next_status_request(
-    status_requests: &mut Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
-) -> Option<oneshot::Sender<StatusSnapshot>> {
-    let Some(status_requests) = status_requests else { return std::future::pending().await };
+/// The next request of an observer; a snapshot only if its receiver still waits.
+async fn next_request(requests: &mut Option<UnboundedReceiver<MonitorRequest>>) -> Option<MonitorRequest> {
+    let Some(requests) = requests else { return std::future::pending().await };
     loop {
-        let response = status_requests.recv().await?;
-        if !response.is_closed() {
-            return Some(response);
+        match requests.recv().await? {
+            MonitorRequest::Snapshot(response) if response.is_closed() => {}
+            request => return Some(request),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::oneshot;
+
     use super::*;
 
     #[tokio::test]
     async fn closed_status_requests_are_dropped() {
-        let (ask, status_requests) = unbounded_channel();
+        let (ask, requests) = unbounded_channel();
         let (mut gone, mut there) = (Vec::new(), None);
         for n in 0..5 {
             let (response, answered) = oneshot::channel();
-            ask.send(response).unwrap();
+            ask.send(MonitorRequest::Snapshot(response)).unwrap();
             if n == 3 { there = Some(answered) } else { gone.push(answered) }
         }
         drop((gone, ask));
-        let mut status_requests = Some(status_requests);
-        let response = next_status_request(&mut status_requests).await.unwrap();
+        let mut requests = Some(requests);
+        let Some(MonitorRequest::Snapshot(response)) = next_request(&mut requests).await else { panic!("a snapshot") };
         response.send(StatusSnapshot::default()).unwrap();
         assert!(there.unwrap().await.is_ok());
-        assert!(next_status_request(&mut status_requests).await.is_none());
+        assert!(next_request(&mut requests).await.is_none());
     }
 }

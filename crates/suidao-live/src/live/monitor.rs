@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use suidao_crawl::crawl::{Overview, Progress};
+use suidao_crawl::crawl::{Overview, Progress, WaitReasons};
 use suidao_page::model::{Batch, CrawlUrl, Event, Failure, Millis, QueueEntry, RelevanceLabel};
 use suidao_store::store::harvest::HarvestLine;
 
@@ -27,9 +27,9 @@ const PARSE_BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.0
 /// Shared by the crawl and its observers.
 #[derive(Debug)]
 pub struct CrawlMonitor {
-    snapshot_requests: UnboundedSender<oneshot::Sender<StatusSnapshot>>,
+    requests: UnboundedSender<MonitorRequest>,
     /// Taken by the crawl when it starts.
-    snapshot_receiver: Mutex<Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>>,
+    receiver: Mutex<Option<UnboundedReceiver<MonitorRequest>>>,
     tally: Mutex<RunCounts>,
     /// Seconds from a request to the end of its response.
     pub fetching: Histogram,
@@ -38,10 +38,20 @@ pub struct CrawlMonitor {
     received: AtomicU64,
 }
 
+/// What is asked of a running crawl.
+#[derive(Debug)]
+pub(super) enum MonitorRequest {
+    Snapshot(oneshot::Sender<StatusSnapshot>),
+    /// Adds seeds; the answer is the number of those that were unknown.
+    Seeds(Vec<CrawlUrl>, oneshot::Sender<u64>),
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct StatusSnapshot {
     pub at: Millis,
     pub overview: Overview,
+    /// What the crawl waits for.
+    pub waits: WaitReasons,
     /// The harvest curve, thinned out.
     pub harvest: Vec<HarvestLine>,
     /// Batches of tickets that are not on disk yet.
@@ -97,10 +107,10 @@ pub struct HostLatency {
 
 impl Default for CrawlMonitor {
     fn default() -> Self {
-        let (snapshot_requests, snapshot_receiver) = unbounded_channel();
+        let (requests, receiver) = unbounded_channel();
         Self {
-            snapshot_requests,
-            snapshot_receiver: Mutex::new(Some(snapshot_receiver)),
+            requests,
+            receiver: Mutex::new(Some(receiver)),
             tally: Mutex::default(),
             fetching: Histogram::new(FETCH_BUCKETS),
             parsing: Histogram::new(PARSE_BUCKETS),
@@ -113,7 +123,14 @@ impl CrawlMonitor {
     /// Asks the crawl for its status; `None` if it has not started or is over.
     pub async fn snapshot(&self) -> Option<StatusSnapshot> {
         let (response, answered) = oneshot::channel();
-        self.snapshot_requests.send(response).ok()?;
+        self.requests.send(MonitorRequest::Snapshot(response)).ok()?;
+        answered.await.ok()
+    }
+
+    /// Adds seeds to the running crawl, and returns the number of those that it did not know; `None` if it is over.
+    pub async fn add_seeds(&self, seeds: Vec<CrawlUrl>) -> Option<u64> {
+        let (response, answered) = oneshot::channel();
+        self.requests.send(MonitorRequest::Seeds(seeds, response)).ok()?;
         answered.await.ok()
     }
 
@@ -132,8 +149,8 @@ impl CrawlMonitor {
     }
 
     /// The crawl starts to answer; `None` if another crawl already does.
-    pub(super) fn open(&self) -> Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>> {
-        self.snapshot_receiver.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub(super) fn open(&self) -> Option<UnboundedReceiver<MonitorRequest>> {
+        self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     pub(super) fn ready(&self, at: Millis, resumed: bool, before: Progress) {

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "cluster")]
 mod cluster;
+mod facts;
 mod metrics;
 mod page;
 
@@ -22,6 +23,7 @@ use crate::listen::{is_ours, listen};
 use suidao_live::live::{CrawlMonitor, StatusSnapshot, monotonic_now};
 use suidao_page::messages::Lang;
 use suidao_page::model::CrawlUrl;
+use suidao_page::visible;
 use suidao_store::corpus::UrlHistory;
 use suidao_store::store::{CrawlDirectory, Store, StoreError};
 
@@ -35,6 +37,7 @@ const SNAPSHOT_WAIT: Duration = Duration::from_secs(3);
 /// Seconds after which the browser reloads the page.
 const REFRESH: &str = "10";
 const HTML: &str = "text/html; charset=utf-8";
+const JSON: &str = "application/json; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
 /// A running status page; ends when it is dropped.
@@ -126,6 +129,7 @@ pub fn serve(
 
 #[cfg(feature = "cluster")]
 pub use cluster::serve_cluster;
+pub use facts::facts;
 
 async fn respond(site: Arc<Site>, head: Parts) -> Response<Body> {
     guarded(&head, &site.names, async |path, query, lang| site.get(path, query, lang).await).await
@@ -206,6 +210,15 @@ impl Site {
                 Ok(body) => Reply { status: 200, media_type: metrics::MEDIA_TYPE, refreshes: false, body },
                 Err(error) => Reply::text(500, &error.to_string()),
             },
+            "/status.json" => {
+                let body = facts(&self.view.tally(), self.snapshot().await.as_ref()).to_string();
+                Reply {
+                    status: 200,
+                    media_type: JSON,
+                    refreshes: false,
+                    body: visible::text(&body).into_owned() + "\n",
+                }
+            }
             "/why" => self.why(&requested("url").unwrap_or_default(), lang).await,
             _ => Reply::text(404, lang.phrase("available-paths")),
         }

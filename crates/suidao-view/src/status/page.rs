@@ -241,7 +241,8 @@ mod tests {
             ..Overview::default()
         };
         let line = HarvestLine { pages: 100, relevant: 50, harvest_rate: 0.5, mean_k: None, new_hosts: 1 };
-        let snapshot = StatusSnapshot { at: Millis(90_000), overview, harvest: vec![line], unwritten: 0 };
+        let snapshot =
+            StatusSnapshot { at: Millis(90_000), overview, harvest: vec![line], ..StatusSnapshot::default() };
         for text in [
             page("<dir>", &tally, Some(&snapshot), false, Lang::English),
             page("<dir>", &tally, None, true, Lang::Chinese),
