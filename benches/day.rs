@@ -172,7 +172,8 @@ fn crawl(directory: &str, proxy: &str, pages: u64) {
             print(format!("ready {}", progress.pages));
         }
         News::Seeded { .. } | News::Waiting(..) => {}
-        News::Batch(_, progress) => {
+        News::Batch(_, crawl) => {
+            let progress = crawl.progress();
             if !answered && progress.pages > 0 {
                 answered = true;
                 print("first".to_owned());

@@ -14,6 +14,7 @@ mod crawl;
 mod demo;
 mod dry_run;
 mod evaluate;
+mod events;
 mod export;
 mod extraction;
 mod filter;

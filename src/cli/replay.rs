@@ -11,7 +11,7 @@ use suidao::crawl::Crawl;
 use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, crawl_settings, monotonic_now};
 use suidao::messages::Lang;
-use suidao::model::{Batch, CrawlUrl, Relevance, Stop};
+use suidao::model::{Batch, CrawlUrl, Event, Relevance, Stop, UrlId};
 use suidao::recorded::{Cutoff, GroundTruth, OpenedWeb, RecordedTally, WebName};
 use suidao::replay::{TopicalWeb, replay};
 use suidao::store::CrawlDirectory;
@@ -20,14 +20,14 @@ use suidao::store::harvest::HarvestCurve;
 use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
 
-use super::inputs;
 use super::names::one_of;
 use super::network::ConfigArgs;
 use super::operate::{GoalsArgs, UNLIMITED};
 use super::outcome::{Exit, Verbosity};
-use super::screen::{Screen, events};
+use super::screen::Screen;
 use super::summary::RunSummary;
 use super::trial::{Trial, TrialArgs};
+use super::{events, inputs};
 
 /// Simulate a crawl of a recorded or generated web, without a network and on a virtual clock.
 ///
@@ -157,9 +157,14 @@ impl Run<'_> {
     /// Runs, and writes the results into a directory.
     fn write_to_directory(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Ended> {
         let ended = write_whole(&directory.root().join("events.jsonl"), |out| {
-            let mut written = Ok(());
+            let (mut written, mut urls) = (Ok(()), Vec::new());
             let ended = self.execute(screen, |batch| {
-                written = events(batch, |line| writeln!(out, "{line}"));
+                urls.extend(batch.events.iter().filter_map(|event| match event {
+                    Event::Discovered(found) => Some(found.url.clone()),
+                    _ => None,
+                }));
+                let url = |id: UrlId| urls[id.0 as usize].clone();
+                written = events::lines(batch, url, |line| writeln!(out, "{line}"));
                 written.is_ok()
             });
             written?;

@@ -1,18 +1,17 @@
 //! The output of a running crawl: a bar on a terminal, lines elsewhere, JSON events for programs.
 
-use std::io;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::crawl::{Progress, StopConditions, WaitReasons};
 use suidao::html::thousands;
 use suidao::live::{News, monotonic_now};
-use suidao::model::{Batch, CrawlUrl, Event, Millis, span};
+use suidao::model::{CrawlUrl, Millis, span};
 
 use suidao::visible;
 
 use super::outcome::Verbosity;
-use super::terminal;
+use super::{events, terminal};
 
 /// Longest time between two lines.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -74,12 +73,13 @@ impl Screen {
                     bar.reset_elapsed();
                 }
             }
-            News::Batch(batch, progress) => {
+            News::Batch(batch, crawl) => {
                 if self.json {
                     // A closed output does not stop the crawl.
-                    drop(events(batch, |line| terminal::print_line(format_args!("{line}"))));
+                    drop(events::lines(batch, |id| crawl.url(id), |line| terminal::print_line(format_args!("{line}"))));
                 }
-                self.show(progress.pages, |screen| screen.state(progress));
+                let progress = crawl.progress();
+                self.show(progress.pages, |screen| screen.state(&progress));
             }
             News::Seeded { new: (new, named), all } => {
                 if self.resumed && *new > 0 && (self.lines || self.bar.is_some()) {
@@ -178,17 +178,4 @@ fn waiting(waits: &WaitReasons, now: Millis) -> Option<String> {
         result.push(format!("{} s before the next request to {host} (politeness delay)", seconds(*at)));
     }
     (!result.is_empty()).then(|| format!("waiting {}", result.join("; ")))
-}
-
-/// Passes the events of a batch, each as a line of JSON with its time.
-pub fn events(batch: &Batch, mut write: impl FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    #[derive(serde::Serialize)]
-    struct Line<'a> {
-        at: u64,
-        event: &'a Event,
-    }
-    for event in &batch.events {
-        write(&serde_json::to_string(&Line { at: batch.at.0, event }).expect("events are plain data"))?;
-    }
-    Ok(())
 }

@@ -8,6 +8,7 @@ mod bad_input;
 mod commands;
 mod compare;
 mod documentation;
+mod events;
 mod examples;
 mod import;
 mod judge;

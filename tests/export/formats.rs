@@ -288,6 +288,8 @@ fn the_extension_chooses_the_format_and_an_unknown_one_is_refused() {
     // The first time everything is new.
     let all = std::fs::read(out.join("c.jsonl")).unwrap();
     std::fs::remove_dir_all(stage.path("crawl").join("exports")).unwrap();
+    export("unrecorded.jsonl", &["--no-record"]).expect(0);
+    assert!(!stage.path("crawl").join("exports").exists());
     let first = export("first.jsonl", &["--since", "last"]).expect(0);
     assert!(first.err.contains("no earlier jsonl export"), "{}", first.err);
     assert_eq!(std::fs::read(out.join("first.jsonl")).unwrap(), all);

@@ -208,8 +208,8 @@ pub enum News<'a> {
         resumed: bool,
         progress: Progress,
     },
-    /// A batch that is passed to the store.
-    Batch(&'a Batch, Progress),
+    /// A batch that is passed to the store, and the machine after it.
+    Batch(&'a Batch, &'a Crawl),
     /// The seeds were added.
     Seeded {
         /// Number of seeds that no earlier run had, and the first of them.

@@ -45,6 +45,9 @@ pub struct ExportArgs {
     /// day: only pages fetched on or after it
     #[arg(long, value_name = "last|DATE", help_heading = "Output")]
     pub since: Option<SinceFlag>,
+    /// Do not count this export as the last one for --since last
+    #[arg(long, help_heading = "Output")]
+    pub no_record: bool,
     /// Send es-bulk rows to an Elasticsearch or OpenSearch index, such as http://host:9200/INDEX
     #[arg(long, value_name = "URL", conflicts_with = "output", help_heading = "Network")]
     pub push: Option<String>,

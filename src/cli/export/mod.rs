@@ -86,7 +86,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
         let names: Vec<String> = companions.iter().map(|path| path.display().to_string()).collect();
         summary += &format!("\nAlso wrote {}", names.join(", "));
     }
-    if !matches!(args.since, Some(SinceFlag::Day(_))) {
+    if !args.no_record && !matches!(args.since, Some(SinceFlag::Day(_))) {
         let finished = Finished {
             format: args.format.name(),
             output: to.display_name,

@@ -197,7 +197,7 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
                 self.before = Some(last.pages);
                 (self.report)(News::Ready { resumed: last.known > 0, progress: last });
             }
-            (self.report)(News::Batch(&batch, progress));
+            (self.report)(News::Batch(&batch, &self.crawl));
         }
         Ok(if self.log.add(batch, entry)? { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }

@@ -291,7 +291,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
     fn submit(&mut self, batch: Batch, response: Option<WarcEntry>) {
         let progress = self.crawl.progress();
         self.harvest.observe(&batch);
-        (self.report)(News::Batch(&batch, progress));
+        (self.report)(News::Batch(&batch, &self.crawl));
         self.submitted += 1;
         self.time_checkpoint(|driver| {
             driver.checkpoints.batch(&batch, driver.submitted, &driver.crawl, &driver.harvest);

@@ -26,6 +26,37 @@ impl Event {
             _ => &[],
         }
     }
+
+    /// The URL that it is about, unless it is about a host or several URLs, or names the URL itself.
+    pub fn url_id(&self) -> Option<UrlId> {
+        match self {
+            Self::SeedJudged(link) | Self::LinkOffered(link) => Some(link.to),
+            Self::PageFetched(page) => Some(page.id),
+            Self::Rejudged { id, .. }
+            | Self::Redirected { id, .. }
+            | Self::Unchanged { id, .. }
+            | Self::PageGone { id, .. }
+            | Self::FetchRetried { id, .. }
+            | Self::FetchFailed { id, .. }
+            | Self::UrlExcluded { id, .. }
+            | Self::SchemeRewritten { id, .. }
+            | Self::Reprioritized { id, .. }
+            | Self::SitemapRead { id, .. }
+            | Self::Released { id } => Some(*id),
+            Self::Discovered(_)
+            | Self::LinkRejected { .. }
+            | Self::Scheme { .. }
+            | Self::Robots { .. }
+            | Self::RobotsRedirected { .. }
+            | Self::Forum(_)
+            | Self::Refresh(_)
+            | Self::Trap(_)
+            | Self::SitemapsQueued { .. }
+            | Self::HostResolved { .. }
+            | Self::Rescored { .. }
+            | Self::LearntElsewhere { .. } => None,
+        }
+    }
 }
 
 /// A URL got its number. Numbers have no gaps and start at 0.

@@ -57,6 +57,7 @@ pub enum TrapStep {
 
 /// A host's answer for a page that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum MissingPageResponse {
     Page {
         /// Sketch of its main text; `title` is a hash.
