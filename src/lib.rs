@@ -13,6 +13,7 @@ pub use suidao_html::{self as html, plot};
 pub use suidao_lab::{eval, experiments, recorded, world};
 pub use suidao_live::{config, fetch, import, judge, live};
 pub use suidao_page::{messages, model, read, scored, seeded_rng, text, topic, visible};
+pub use suidao_service as service;
 pub use suidao_store::{corpus, store};
 pub use suidao_view::{link_graph, listen, plan, report, serve, status};
 

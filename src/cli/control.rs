@@ -1,5 +1,5 @@
-//! `suidao crawl --control`: commands on standard input, answers on standard output, a line of JSON each. `suidao serve`
-//! runs its crawls so. The end of the input stops the crawl, so it does not outlive a program that was killed.
+//! `suidao crawl --control`: commands on standard input; answers and fetched pages on standard output, a line of JSON
+//! each. `suidao serve` runs its crawls so. The end of the input stops the crawl, so it does not outlive a program that was killed.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use suidao::live::CrawlMonitor;
 use suidao::model::CrawlUrl;
-use suidao::status::facts;
+use suidao::status::{facts, page_facts};
 use tokio::sync::oneshot;
 
 use super::inputs;
@@ -32,6 +32,13 @@ enum Command {
 /// Follows the commands on a thread of its own; the future resolves when the crawl should stop.
 pub fn follow(monitor: Arc<CrawlMonitor>) -> std::io::Result<impl Future<Output = ()>> {
     let (stop, stopped) = oneshot::channel();
+    let pages = monitor.pages();
+    std::thread::Builder::new().name("pages".to_owned()).spawn(move || {
+        for page in pages {
+            // A closed output does not stop the crawl.
+            let _ = terminal::print_line(format_args!("{}", json!({ "page": page_facts(&page) })));
+        }
+    })?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     std::thread::Builder::new().name("control".to_owned()).spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {

@@ -71,8 +71,8 @@ pub struct CrawlArgs {
     /// Print each event as a line of JSON, the summary last; with --dry-run, the planned requests
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Take commands from standard input and answer on standard output, as JSON lines: {"status":{}},
-    /// {"add":["http://a.cn/"]}, {"stop":{}}; the end of the input stops the crawl
+    /// Take commands from standard input, as lines of JSON: {"status":{}}, {"add":["http://a.cn/"]}, {"stop":{}}; print
+    /// answers and each page. The end of the input stops the crawl
     #[arg(long, conflicts_with = "dry_run", help_heading = "Input")]
     pub control: bool,
 }

@@ -11,6 +11,10 @@ pub struct Verbosity {
     /// Print only errors
     #[arg(short, long, global = true)]
     pub(super) quiet: bool,
+    /// Print the progress of exports, indexes and rescoring as lines of JSON on standard error, for programs:
+    /// {"progress":[DONE,OF]}
+    #[arg(long, global = true)]
+    pub(super) progress: bool,
 }
 
 /// How a verb ended, unless with an error.

@@ -450,9 +450,17 @@ fn a_controlled_crawl_answers_takes_seeds_and_ends_with_its_input() {
     command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
     let (mut to, mut from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
+    let mut pages = 0;
     let mut asked = |line: &str| -> serde_json::Value {
         writeln!(to, "{line}").unwrap();
-        serde_json::from_str(&from.next().unwrap().unwrap()).unwrap()
+        loop {
+            let value: serde_json::Value = serde_json::from_str(&from.next().unwrap().unwrap()).unwrap();
+            if value["page"].is_null() {
+                return value;
+            }
+            assert!(value["page"]["url"].is_string() && value["page"]["relevance"].is_number(), "{value}");
+            pages += 1;
+        }
     };
     let status = asked(r#"{"status":{}}"#);
     assert!(status["status"]["queued"].is_u64() && status["status"]["waits"].is_object(), "{status}");
@@ -462,8 +470,9 @@ fn a_controlled_crawl_answers_takes_seeds_and_ends_with_its_input() {
     );
     assert!(asked(r#"{"add":["ftp://a.cn/"]}"#)["error"].as_str().unwrap().contains("ftp://a.cn/ is not a URL"));
     assert!(asked("nonsense")["error"].as_str().unwrap().contains("not a command"));
+    while asked(r#"{"status":{}}"#)["status"]["pages"].as_u64() < Some(3) {}
     drop(to);
     let last: serde_json::Value = serde_json::from_str(&from.last().unwrap().unwrap()).unwrap();
-    assert!(last["summary"].is_object(), "{last}");
+    assert!(last["summary"].is_object() && pages > 0, "{last}");
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }

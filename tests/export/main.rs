@@ -12,3 +12,4 @@ mod graph;
 mod push;
 mod report;
 mod serve;
+mod service;

@@ -1,4 +1,4 @@
-//! The HTTP listener of the search page and the status page. It limits connections, because idle ones would use up the
+//! The HTTP listener of the search page, the status page and the service. It limits connections, because idle ones would use up the
 //! descriptors that a crawl needs.
 //!
 //! If all places are taken, the oldest connection without a request is closed for a new one: browsers open connections
@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::Response;
 use axum::http::request::Parts;
+use axum::http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -30,6 +30,7 @@ struct Bounds {
     whole: Duration,
 }
 
+/// Of sites that answer from memory.
 const BOUNDS: Bounds = Bounds { connections: 64, head: Duration::from_secs(10), whole: Duration::from_secs(600) };
 
 /// Connections without a request yet, by number, the oldest first.
@@ -84,13 +85,24 @@ pub async fn listen<F>(
 ) where
     F: Future<Output = Response<Body>> + Send,
 {
-    within(BOUNDS, listener, answer, stop).await;
+    within(BOUNDS, listener, move |request: Request<Body>| answer(request.into_parts().0), stop).await;
+}
+
+/// As [`listen`], for a service: requests have bodies, and many clients wait for events.
+pub async fn listen_with_bodies<F>(
+    listener: TcpListener,
+    answer: impl Fn(Request<Body>) -> F + Clone + Send + 'static,
+    stop: impl Future<Output = ()>,
+) where
+    F: Future<Output = Response<Body>> + Send,
+{
+    within(Bounds { connections: 512, ..BOUNDS }, listener, answer, stop).await;
 }
 
 async fn within<F>(
     bounds: Bounds,
     listener: TcpListener,
-    answer: impl Fn(Parts) -> F + Clone + Send + 'static,
+    answer: impl Fn(Request<Body>) -> F + Clone + Send + 'static,
     stop: impl Future<Output = ()>,
 ) where
     F: Future<Output = Response<Body>> + Send,
@@ -151,13 +163,13 @@ async fn within<F>(
 async fn serve_connection<F>(
     head: Duration,
     stream: TcpStream,
-    answer: impl Fn(Parts) -> F,
+    answer: impl Fn(Request<Body>) -> F,
     mut stopped: watch::Receiver<()>,
 ) where
     F: Future<Output = Response<Body>>,
 {
-    let service = service_fn(move |request: axum::http::Request<Incoming>| {
-        let made = answer(request.into_parts().0);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let made = answer(request.map(Body::new));
         async { Ok::<_, std::convert::Infallible>(made.await) }
     });
     let mut builder = http1::Builder::new();
@@ -192,9 +204,9 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel();
-        let answer = move |head: Parts| async move {
+        let answer = move |request: Request<Body>| async move {
             tokio::time::sleep(work).await;
-            Response::new(Body::from(head.uri.path().repeat(size)))
+            Response::new(Body::from(request.uri().path().repeat(size)))
         };
         let served = tokio::spawn(within(bounds, listener, answer, async {
             let _ = stopped.await;

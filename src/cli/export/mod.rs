@@ -250,7 +250,22 @@ pub fn with_progress<T>(pages: u64, verbosity: Verbosity, run: impl FnOnce(&Prog
     let style = ProgressStyle::with_template("{bar:30} {human_pos}/{human_len} pages, {per_sec}, {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.enable_steady_tick(Duration::from_millis(200));
-    let done = run(&bar);
+    let done = if verbosity.progress { with_lines(&bar, pages, || run(&bar)) } else { run(&bar) };
     bar.finish_and_clear();
     done
+}
+
+/// Runs something, and prints twice a second how far the bar is.
+fn with_lines<T>(bar: &ProgressBar, pages: u64, run: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        let (over, ended) = std::sync::mpsc::channel::<()>();
+        scope.spawn(move || {
+            while ended.recv_timeout(Duration::from_millis(500)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                errln!("{{\"progress\":[{},{pages}]}}", bar.position());
+            }
+        });
+        let done = run();
+        drop(over);
+        done
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use prometheus_client::metrics::histogram::Histogram;
@@ -15,6 +16,8 @@ use suidao_store::store::harvest::HarvestLine;
 
 /// Maximum number of pages and failures remembered.
 const RECENT: usize = 50;
+/// Pages that wait for a listener.
+const LISTENED: usize = 4096;
 /// Maximum number of hosts whose latency is remembered: the slowest.
 const SLOWEST: usize = 200;
 /// Weight of the last response in a host's mean latency.
@@ -31,6 +34,8 @@ pub struct CrawlMonitor {
     /// Taken by the crawl when it starts.
     receiver: Mutex<Option<UnboundedReceiver<MonitorRequest>>>,
     tally: Mutex<RunCounts>,
+    /// Who gets every page.
+    listener: Mutex<Option<SyncSender<RecentPage>>>,
     /// Seconds from a request to the end of its response.
     pub fetching: Histogram,
     /// Seconds of parsing.
@@ -112,6 +117,7 @@ impl Default for CrawlMonitor {
             requests,
             receiver: Mutex::new(Some(receiver)),
             tally: Mutex::default(),
+            listener: Mutex::default(),
             fetching: Histogram::new(FETCH_BUCKETS),
             parsing: Histogram::new(PARSE_BUCKETS),
             received: AtomicU64::new(0),
@@ -132,6 +138,13 @@ impl CrawlMonitor {
         let (response, answered) = oneshot::channel();
         self.requests.send(MonitorRequest::Seeds(seeds, response)).ok()?;
         answered.await.ok()
+    }
+
+    /// Every page from now on, one listener at a time. If it is slower than the crawl by many pages, it misses some.
+    pub fn pages(&self) -> Receiver<RecentPage> {
+        let (listener, pages) = sync_channel(LISTENED);
+        *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(listener);
+        pages
     }
 
     /// A copy of the counts.
@@ -195,6 +208,9 @@ impl CrawlMonitor {
                 }
                 _ => {}
             }
+        }
+        if let (Some(page), Some(listener)) = (&page, &*self.listener.lock().unwrap_or_else(PoisonError::into_inner)) {
+            let _ = listener.try_send(page.clone());
         }
         remember(&mut tally.pages, page);
         let failed = failed.map(|(failure, again)| RecentFailure { at: batch.at, url: url.clone(), failure, again });

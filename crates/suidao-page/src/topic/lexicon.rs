@@ -248,6 +248,24 @@ impl Lexicon {
         &self.terms[..positive.min(most)]
     }
 
+    /// Sets the weights of terms, or removes them (`None`). What is removed is not learnt again.
+    pub fn change_terms(&mut self, changes: &[(String, Option<f64>)]) {
+        for (term, weight) in changes {
+            self.terms.retain(|(known, _)| known != term);
+            if let Some(linear) = &mut self.linear {
+                match weight {
+                    Some(_) => drop(linear.removed.terms.remove(term)),
+                    None => {
+                        linear.tags.retain(|(known, _)| known != term);
+                        linear.removed.terms.insert(term.clone());
+                    }
+                }
+            }
+            self.terms.extend(weight.map(|weight| (term.clone(), weight)));
+        }
+        self.order();
+    }
+
     /// The linear judge; that of eq. (1) with its tags, exactly, if there is none; `boundary` is 1.
     pub(super) fn into_linear(mut self) -> (Self, LinearModel) {
         if let Some(linear) = self.linear.take() {

@@ -25,7 +25,7 @@ mod visits;
 
 pub use catalogue::Catalogue;
 pub use condition::{Bounds, Condition, ConditionError};
-pub use document::{CorpusDocument, Parts};
+pub use document::{CorpusDocument, Parts, id as document_id};
 pub use entry::{CatalogueEntry, PageRole, SeenTimes};
 pub use fields::{DocumentFields, JsonDocument, UnknownField};
 pub use filter::{DuplicatePolicy, Filter, Selection};

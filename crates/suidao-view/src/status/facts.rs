@@ -4,23 +4,26 @@
 use serde_json::{Value, json};
 
 use suidao_crawl::crawl::HostView;
-use suidao_live::live::{RunCounts, StatusSnapshot};
+use suidao_live::live::{RecentPage, RunCounts, StatusSnapshot};
 use suidao_page::model::{RelevanceLabel, number};
 
 /// Maximum number of newest pages and failures.
 const NEWEST: usize = 20;
 
+/// A page that was fetched.
+pub fn page_facts(page: &RecentPage) -> Value {
+    number::plain(json!({
+        "at": page.at.0,
+        "url": page.url.as_str(),
+        "title": page.title,
+        "relevance": page.relevance,
+        "relevant": page.relevance_label == RelevanceLabel::Relevant,
+    }))
+}
+
 /// The counts of a run, and a snapshot of its machine; without one only what does not need the machine.
 pub fn facts(tally: &RunCounts, snapshot: Option<&StatusSnapshot>) -> Value {
-    let pages = tally.pages.iter().take(NEWEST).map(|page| {
-        json!({
-            "at": page.at.0,
-            "url": page.url.as_str(),
-            "title": page.title,
-            "relevance": page.relevance,
-            "relevant": page.relevance_label == RelevanceLabel::Relevant,
-        })
-    });
+    let pages = tally.pages.iter().take(NEWEST).map(page_facts);
     let failures = tally.failures.iter().take(NEWEST).map(|failed| {
         json!({
             "at": failed.at.0,

@@ -129,7 +129,7 @@ pub fn serve(
 
 #[cfg(feature = "cluster")]
 pub use cluster::serve_cluster;
-pub use facts::facts;
+pub use facts::{facts, page_facts};
 
 async fn respond(site: Arc<Site>, head: Parts) -> Response<Body> {
     guarded(&head, &site.names, async |path, query, lang| site.get(path, query, lang).await).await

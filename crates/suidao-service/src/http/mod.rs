@@ -1,0 +1,139 @@
+//! The service over HTTP: who may ask, and which handler answers.
+//!
+//! A request is checked in this order: a host of ours (DNS rebinding), not sent by another website (CSRF), a token if
+//! one is needed, a known path, known parameters, a body of a permitted size.
+
+mod access;
+mod answer;
+mod call;
+mod crawls;
+mod jobs;
+mod openapi;
+mod pages;
+mod routes;
+mod topic;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderValue, Method, Request, Response, header};
+use bytes::Bytes;
+use suidao_page::messages::Lang;
+use suidao_view::listen::{is_ours, listen_with_bodies};
+use tokio::net::TcpListener;
+
+pub use access::Access;
+pub use openapi::document;
+
+use crate::problem::Problem;
+use crate::service::CrawlService;
+use access::{Visitor, is_from_elsewhere};
+use call::Call;
+
+/// Maximum size of a request's body.
+const MAX_BODY: usize = 16 << 20;
+/// Time limit of a body.
+const BODY_TIME: Duration = Duration::from_secs(60);
+/// Time between two looks for readings that nobody uses.
+const TIDY: Duration = Duration::from_secs(30);
+
+/// A service with those who may use it.
+pub struct Site {
+    pub service: Arc<CrawlService>,
+    pub access: Access,
+}
+
+/// Answers requests until `stop` resolves, and then stops all crawls and jobs.
+pub async fn serve(listener: TcpListener, service: Arc<CrawlService>, access: Access, stop: impl Future<Output = ()>) {
+    let tidying = {
+        let service = Arc::clone(&service);
+        tokio::spawn(async move {
+            service.resume().await;
+            loop {
+                tokio::time::sleep(TIDY).await;
+                service.readings.tidy();
+            }
+        })
+    };
+    let site = Arc::new(Site { service: Arc::clone(&service), access });
+    // Clients that follow events would hold it open.
+    let (over, ended) = tokio::sync::oneshot::channel::<()>();
+    let stop = async {
+        stop.await;
+        let _ = over.send(());
+    };
+    let answer = move |request| respond(Arc::clone(&site), request);
+    tokio::select! {
+        () = listen_with_bodies(listener, answer, stop) => {}
+        () = async {
+            let _ = ended.await;
+            tokio::time::sleep(Duration::from_secs(2)).await;
+        } => {}
+    }
+    tidying.abort();
+    service.close().await;
+}
+
+async fn respond(site: Arc<Site>, request: Request<Body>) -> Response<Body> {
+    let is_head = request.method() == Method::HEAD;
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let permitted = origin.filter(|origin| site.access.permits_origin(origin));
+    let is_api = request.uri().path().starts_with("/api/");
+    let made = admitted(&site, request).await;
+    let mut response = made.unwrap_or_else(|problem| answer::problem(&problem));
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, answer::POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ] {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    if let Some(origin) = permitted.filter(|_| is_api) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.append(header::VARY, HeaderValue::from_static("origin"));
+    }
+    if is_head {
+        *response.body_mut() = Body::empty();
+    }
+    response
+}
+
+async fn admitted(site: &Arc<Site>, request: Request<Body>) -> Result<Response<Body>, Problem> {
+    let (head, body) = request.into_parts();
+    let field = |name| head.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if let Some(names) = &site.access.names
+        && !is_ours(field(header::HOST), names)
+    {
+        let detail = "unknown host name; use the address, or start suidao serve with --name";
+        return Err(Problem { status: 421, detail: detail.to_owned(), parameter: None });
+    }
+    if head.method == Method::OPTIONS {
+        return Ok(answer::preflight(&site.access, head.headers.get(header::ORIGIN)));
+    }
+    let path = head.uri.path();
+    if is_from_elsewhere(&site.access, &head.method, &head.headers) {
+        return Err(Problem::forbidden("requests from other websites are refused; open the page itself"));
+    }
+    let lang = Lang::preferred(field(header::ACCEPT_LANGUAGE));
+    let (route, parameters) = routes::find(&head.method, path)?;
+    if !route.open && site.access.visitor(&head.headers) == Visitor::Unknown {
+        return Err(Problem { status: 401, detail: "a token is needed".to_owned(), parameter: None });
+    }
+    let body = if route.body.is_some() { read_body(body).await? } else { Bytes::new() };
+    let call = Call::new(Arc::clone(site), route, parameters, &head, body, lang)?;
+    (route.handler)(call).await
+}
+
+async fn read_body(body: Body) -> Result<Bytes, Problem> {
+    let read = tokio::time::timeout(BODY_TIME, to_bytes(body, MAX_BODY)).await;
+    let slow = Problem { status: 408, detail: "the body did not arrive in time".to_owned(), parameter: None };
+    let large = |_| {
+        let detail = format!("the body is cut off, or larger than {} MB", MAX_BODY >> 20);
+        Problem { status: 413, detail, parameter: None }
+    };
+    read.map_err(|_| slow)?.map_err(large)
+}
