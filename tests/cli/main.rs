@@ -13,6 +13,7 @@ mod examples;
 mod import;
 mod judge;
 mod operate;
+mod python;
 mod replay;
 mod seeds;
 mod topic;
