@@ -125,9 +125,12 @@ class Pages:
             raise missing("pyarrow", "suidao[arrow]") from problem
         with tempfile.TemporaryDirectory(prefix="suidao-") as folder:
             path = Path(folder) / "pages.parquet"
-            call([*self._words, "--format", "parquet", "--output", path])
+            self._write_parquet(path)
             with pyarrow.parquet.ParquetFile(path) as file:
                 yield file
+
+    def _write_parquet(self, path: Path) -> None:
+        call([*self._words, "--format", "parquet", "--output", path])
 
 
 class Crawl:

@@ -61,7 +61,7 @@ impl CrawlService {
             };
             let file = (0..).map(|number| free(&number)).find(|file| !folder.join(file).exists()).unwrap_or_default();
             let path = folder.join(&file);
-            let mut command = service.program.verb(["export", "-q", "--progress", "--format", format]);
+            let mut command = service.program.verb(["export", "-q", "--no-record", "--progress", "--format", format]);
             command.arg(crawl.directory.root()).arg("-o").arg(&path);
             if !new.conditions.trim().is_empty() {
                 command.arg(format!("--where={}", new.conditions));
