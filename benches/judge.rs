@@ -332,10 +332,8 @@ impl Trial<'_> {
         LearnOptions::new(self.topic, Method::Linear)
     }
 
-    /// Documents as a crawl of the tested hosts by the keywords might fetch: half of them the best, half of all others.
-    fn crawled(&self) -> Vec<usize> {
-        let lexicon = learn_from_keywords(&self.keywords(), &Background::built_in(), &self.options());
-        let topic = Topic::new(lexicon.unwrap());
+    /// The tested documents with their relevance, the best first.
+    fn ranked(&self, topic: &Topic) -> Vec<(Relevance, usize)> {
         let pages = self.tested.iter().flat_map(|host| &self.web.hosts[host]).copied();
         let documents: Vec<usize> = pages.filter(|&page| !self.web.pages[page].sample.listing).collect();
         let mut scored: Vec<(Relevance, usize)> = documents
@@ -343,6 +341,13 @@ impl Trial<'_> {
             .map(|&page| (topic.score_page(&self.web.pages[page].sample.document).relevance, page))
             .collect();
         scored.sort_by(|a, b| b.0.get().total_cmp(&a.0.get()).then(a.1.cmp(&b.1)));
+        scored
+    }
+
+    /// Documents as a crawl of the tested hosts by the keywords might fetch: half of them the best, half of all others.
+    fn crawled(&self) -> Vec<usize> {
+        let lexicon = learn_from_keywords(&self.keywords(), &Background::built_in(), &self.options());
+        let scored = self.ranked(&Topic::new(lexicon.unwrap()));
         let (best, others) = scored.split_at(scored.len().min(CRAWLED / 2));
         let chosen = best.iter().copied().chain(some(others, CRAWLED / 2));
         chosen.map(|(_, page)| page).collect()
@@ -381,13 +386,7 @@ impl Trial<'_> {
     /// threshold, half from the tenth of all below it. Returns these pages too.
     fn with_labels(&self, lexicon: &Lexicon, labels: usize) -> (Lexicon, HashSet<usize>) {
         let topic = Topic::new(lexicon.clone());
-        let pages: Vec<usize> = self.tested.iter().flat_map(|host| &self.web.hosts[host]).copied().collect();
-        let mut scored: Vec<(Relevance, usize)> = pages
-            .par_iter()
-            .filter(|&&page| !self.web.pages[page].sample.listing)
-            .map(|&page| (topic.score(&self.web.pages[page].sample.document).relevance, page))
-            .collect();
-        scored.sort_by(|a, b| b.0.get().total_cmp(&a.0.get()));
+        let scored = self.ranked(&topic);
         let (above, below) =
             scored.split_at(scored.partition_point(|(relevance, _)| *relevance >= topic.page_threshold()));
         let mut drawn = some(above, labels / 2);
@@ -401,13 +400,7 @@ impl Trial<'_> {
     /// by the first method.
     fn read(&self, lexicon: &Lexicon, readings: &Readings, first: Option<&ReadVerdicts>, into: &mut ReadVerdicts) {
         let topic = Topic::new(lexicon.clone());
-        let pages = self.tested.iter().flat_map(|host| &self.web.hosts[host]).copied();
-        let documents: Vec<usize> = pages.filter(|&page| !self.web.pages[page].sample.listing).collect();
-        let mut scored: Vec<(Relevance, usize)> = documents
-            .par_iter()
-            .map(|&page| (topic.score_page(&self.web.pages[page].sample.document).relevance, page))
-            .collect();
-        scored.sort_by(|a, b| b.0.get().total_cmp(&a.0.get()).then(a.1.cmp(&b.1)));
+        let scored = self.ranked(&topic);
         let name = format!("{} {} {:?}", self.web.name, self.topic, self.tested.first());
         let own = scored.iter().filter(|(relevance, _)| *relevance >= topic.page_threshold()).count();
         let known = first.and_then(|first| first.accepted.iter().find(|(known, _)| *known == name));
