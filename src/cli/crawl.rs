@@ -24,6 +24,9 @@ use super::screen::Screen;
 use super::summary::RunSummary;
 use super::{dry_run, inputs};
 
+/// Relevant pages from which `topic grow` can learn.
+const ENOUGH_TO_GROW: u64 = 30;
+
 /// Crawl for a topic from seed URLs; Ctrl-C stops cleanly, and the same command resumes.
 #[derive(Args)]
 #[command(
@@ -179,6 +182,13 @@ impl Display for RunSummary<'_, TopicCrawl> {
         write!(out, "{why}\n{}. {}\n{}", self.harvest(), self.speed(), self.hosts())?;
         if let Some(trouble) = &self.report.harvest_trouble {
             writeln!(out, "{}", trouble.advice(Lang::English, &self.output.display().to_string()))?;
+        }
+        if self.of_keywords && progress.relevant >= ENOUGH_TO_GROW {
+            writeln!(
+                out,
+                "The lexicon has keywords alone. Learn a better one from these pages: suidao topic grow {} -o grown.toml",
+                self.output.display()
+            )?;
         }
         write!(out, "{}{}{}{}", self.waits(), self.losses(), self.unreached(), self.place())
     }

@@ -34,6 +34,8 @@ pub struct RunSummary<'a, D> {
     pub details: D,
     #[serde(skip)]
     pub output: &'a Path,
+    #[serde(skip)]
+    pub of_keywords: bool,
 }
 
 /// Why a run stopped.
@@ -79,6 +81,7 @@ impl<'a, D> RunSummary<'a, D> {
             },
             config: config.without_secrets(),
             output: output.root(),
+            of_keywords: topic.lexicon().is_of_keywords(),
             report,
             details,
         }

@@ -142,7 +142,8 @@ fn a_crawl_by_keywords_teaches_a_better_lexicon() {
     let built = run(build(&stage, "words.toml", &["--keywords", text(&stage.path("words.txt"))])).expect(0);
     assert!(built.out.contains("General words") && built.out.contains("suidao topic grow"), "{}", built.out);
     stage.lexicon = stage.path("words.toml");
-    run(stage.crawl("crawl", &["--max-pages", "400"])).expect(0);
+    let crawled = run(stage.crawl("crawl", &["--max-pages", "400"])).expect(0);
+    assert!(crawled.out.contains("The lexicon has keywords alone."), "{}", crawled.out);
     let crawl = stage.path("crawl");
     let grow = |more: &[&str]| {
         let mut command = suidao();

@@ -9,6 +9,7 @@ use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 use suidao::topic::{Grown, LearnOptions, Method, grow};
 
+use super::samples::Drawn;
 use super::{build, samples};
 use crate::cli::inputs;
 use crate::cli::network::ConfigArgs;
@@ -53,7 +54,7 @@ pub fn run(args: &GrowArgs, verbosity: Verbosity) -> Result<()> {
             args.directory.display()
         );
     }
-    let found = samples::from_documents(&args.directory, true)?;
+    let found = samples::from_documents(&args.directory, Drawn::Both)?;
     let mut documents = found.samples;
     documents.extend(found.background);
     let name = args.directory.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());
@@ -70,9 +71,9 @@ pub fn run(args: &GrowArgs, verbosity: Verbosity) -> Result<()> {
     write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
     if !verbosity.quiet {
         outln!(
-            "Learnt from {} that the keywords are surest of, among {}.",
+            "Learnt from {} that the keywords are surest of, against {} that they reject.",
             count(lexicon.provenance.pages as usize, "document", "documents"),
-            documents.len()
+            background.samples().len()
         );
         build::print(&lexicon)?;
         if let Some(opinion) = opinion {

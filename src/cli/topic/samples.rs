@@ -41,15 +41,27 @@ pub fn from_path(path: &Path) -> Result<Vec<Sample>> {
     }
 }
 
-/// Documents of a crawl, spread over it; the relevant ones with others of their hosts.
-pub fn from_documents(path: &Path, relevant: bool) -> Result<TopicSamples> {
+/// Which documents of a crawl to learn from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    /// All alike.
+    All,
+    /// The relevant ones, and others of their hosts.
+    Relevant,
+    /// The relevant ones, and others of all hosts.
+    Both,
+}
+
+/// Documents of a crawl, spread over it.
+pub fn from_documents(path: &Path, drawn: Drawn) -> Result<TopicSamples> {
     let store = Store::open(&CrawlDirectory::new(path))?;
     let catalogue = Catalogue::read(&store)?;
-    let found = match relevant {
-        true => TopicSamples::relevant(&store, &catalogue, DOCUMENTS)?,
-        false => TopicSamples::all(&store, &catalogue, DOCUMENTS)?,
+    let found = match drawn {
+        Drawn::All => TopicSamples::all(&store, &catalogue, DOCUMENTS)?,
+        Drawn::Relevant => TopicSamples::relevant(&store, &catalogue, DOCUMENTS)?,
+        Drawn::Both => TopicSamples::both(&store, &catalogue, DOCUMENTS)?,
     };
-    let what = if relevant { "relevant document" } else { "document" };
+    let what = if drawn == Drawn::All { "document" } else { "relevant document" };
     ensure!(
         !found.samples.is_empty(),
         "{}: contains no {what} to learn from; crawl more pages, or give sample pages with --pages",

@@ -77,6 +77,12 @@ pub enum LearnError {
         /// Why they were rejected.
         reasons: String,
     },
+    /// Too few documents of a crawl have the keywords, or lack them.
+    #[error(
+        "{with} documents of the crawl have enough of the keywords, and {without} do not; {needed} of each are needed, so \
+         crawl more pages, or choose other keywords"
+    )]
+    TooFewDocuments { with: usize, without: usize, needed: usize },
     /// No word distinguishes the samples from the background.
     #[error("no word is clearly more frequent in the samples than in other pages; give more pages on one topic")]
     NoTerms,
@@ -97,6 +103,17 @@ pub struct Learnt {
 /// # Errors
 /// [`LearnError`] if there is no usable page or no term.
 pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions) -> Result<Learnt, LearnError> {
+    learn_lowered(samples, background, options, None)
+}
+
+/// As [`learn`]; with `below`, the page threshold of [`Method::Linear`] is that far below the boundary
+/// ([`linear::TrainingSet::learn_below`]).
+pub(super) fn learn_lowered(
+    samples: &[Sample],
+    background: &Background,
+    options: &LearnOptions,
+    below: Option<f64>,
+) -> Result<Learnt, LearnError> {
     let verdicts = rejections(samples, options.method != Method::Linear);
     let mut rejected: Vec<(Rejection, usize)> = Vec::new();
     let mut reasons: Vec<Rejection> = verdicts.iter().copied().flatten().collect();
@@ -116,7 +133,7 @@ pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions
         return Err(LearnError::NoSamples { samples: samples.len(), reasons });
     }
     let mut lexicon = match options.method {
-        Method::Linear => linear_lexicon(&fit, background, options),
+        Method::Linear => linear_lexicon(&fit, background, options, below),
         Method::Lift | Method::TextRank => weighted_lexicon(&fit, background, options),
     }
     .ok_or(LearnError::NoTerms)?;
@@ -200,7 +217,12 @@ fn weighted_lexicon(fit: &[&Sample], background: &Background, options: &LearnOpt
 }
 
 /// A lexicon with a linear judge and its thresholds.
-fn linear_lexicon(fit: &[&Sample], background: &Background, options: &LearnOptions) -> Option<Lexicon> {
+fn linear_lexicon(
+    fit: &[&Sample],
+    background: &Background,
+    options: &LearnOptions,
+    below: Option<f64>,
+) -> Option<Lexicon> {
     let set = linear::TrainingSet::new(fit, background, &options.keywords, &options.removed, options.terms);
     let lexicon = |weights: linear::TrainedWeights| {
         let mut lexicon = Lexicon::from_terms(&options.name, &[]);
@@ -217,7 +239,10 @@ fn linear_lexicon(fit: &[&Sample], background: &Background, options: &LearnOptio
         lexicon.order();
         lexicon
     };
-    let (weights, page) = set.learn_and_measure()?;
+    let (weights, page) = match below {
+        Some(below) => set.learn_below(below)?,
+        None => set.learn_and_measure()?,
+    };
     let mut whole = lexicon(weights);
     let learn_from = |part: &[usize]| Some(lexicon(set.learn(part)?));
     whole.link = thresholds::choose(fit, background, &whole, learn_from).link;

@@ -221,6 +221,11 @@ pub struct Lexicon {
 }
 
 impl Lexicon {
+    /// Whether it has terms that somebody chose, and nothing learnt from pages.
+    pub fn is_of_keywords(&self) -> bool {
+        self.linear.is_none() && self.provenance.pages == 0
+    }
+
     /// A lexicon of these terms with default weights and thresholds and without background: every word has the same
     /// IDF.
     pub fn from_terms(name: &str, terms: &[(&str, f64)]) -> Self {

@@ -22,7 +22,7 @@ use super::single_host::SingleHost;
 use super::svm::{self, Hyperplane, Row};
 use super::term_rows::{Columns, heaviest};
 use super::thresholds::{FOLDS, ONE_IN, folds};
-use super::{Background, Sample, Threshold};
+use super::{Background, LearnOptions, Sample, Threshold};
 use crate::model::CrawlUrl;
 use crate::text;
 
@@ -44,6 +44,8 @@ const BACKGROUND: usize = 1_000;
 const ON_TOPIC: f64 = 0.25;
 /// Least distance between the boundary and the median score of the background.
 const LEAST_SCALE: f64 = 0.1;
+/// Least distance between a lowered threshold and the median score of the background, as a share of the boundary's.
+const LEAST_SHARE: f64 = 0.2;
 
 /// A page's row of text and row of tags.
 type PageRows = (Row, Row);
@@ -56,6 +58,8 @@ pub(super) struct TrainingSet {
     /// Of the samples, then of the background.
     rows: Vec<PageRows>,
     samples: usize,
+    /// Samples and background; further rows are scored only.
+    trained: usize,
     /// The fold in which a page is held out.
     fold_of: Vec<usize>,
     /// What is held out together: hosts or pages.
@@ -91,6 +95,18 @@ impl TrainingSet {
         removed: &RemovedTerms,
         most: usize,
     ) -> Self {
+        Self::with_others(fit, background, keywords, removed, most, &[])
+    }
+
+    /// As [`Self::new`], with pages that are scored and not learnt from.
+    fn with_others(
+        fit: &[&Sample],
+        background: &Background,
+        keywords: &[(String, f64)],
+        removed: &RemovedTerms,
+        most: usize,
+        further: &[&Sample],
+    ) -> Self {
         let own: FxHashSet<&CrawlUrl> = fit.iter().filter_map(|sample| sample.url.as_ref()).collect();
         let texts: FxHashSet<u64> = fit.iter().map(|sample| sample.text_hash()).collect();
         let is_other = |sample: &&Sample| {
@@ -112,6 +128,7 @@ impl TrainingSet {
             columns: Columns::default(),
             rows: Vec::new(),
             samples: fit.len(),
+            trained: fit.len() + others.len(),
             fold_of: folds(fit),
             held_out_by: if several_hosts { "hosts" } else { "pages" },
             has_background,
@@ -121,8 +138,9 @@ impl TrainingSet {
             removed: removed.clone(),
             most,
         };
-        set.assign_folds(fit, &others);
-        let all: Vec<&Sample> = fit.iter().copied().chain(&others).collect();
+        let unlabelled: Vec<&Sample> = others.iter().chain(further.iter().copied()).collect();
+        set.assign_folds(fit, &unlabelled);
+        let all: Vec<&Sample> = fit.iter().copied().chain(unlabelled).collect();
         set.rows = set.page_rows(&all);
         let mut hosts = SingleHost::default();
         for (page, (text, tags)) in all.iter().zip(&set.rows) {
@@ -134,7 +152,7 @@ impl TrainingSet {
     }
 
     /// Background pages are held out with the samples of their host, those of other hosts in turn.
-    fn assign_folds(&mut self, fit: &[&Sample], others: &[Sample]) {
+    fn assign_folds(&mut self, fit: &[&Sample], others: &[&Sample]) {
         let by_hosts = self.held_out_by == "hosts";
         let mut fold_of: FxHashMap<&str, usize> = FxHashMap::default();
         if by_hosts {
@@ -167,7 +185,7 @@ impl TrainingSet {
 
     /// Learns from some of the samples and the background.
     pub(super) fn learn(&self, samples: &[usize]) -> Option<TrainedWeights> {
-        let background: Vec<usize> = (self.samples..self.rows.len()).collect();
+        let background: Vec<usize> = (self.samples..self.trained).collect();
         self.learn_from(samples, &background)
     }
 
@@ -191,12 +209,29 @@ impl TrainingSet {
         Some((weights, threshold))
     }
 
+    /// Learns from everything, for samples that are the surest pages of their topic: others on topic score lower, so
+    /// the threshold is below the boundary, by `below` in units of S.
+    pub(super) fn learn_below(&self, below: f64) -> Option<(TrainedWeights, Threshold)> {
+        let all: Vec<usize> = (0..self.samples).collect();
+        let weights = self.learn(&all)?;
+        let share = 1.0 - below / (weights.boundary - weights.median);
+        let chosen = format!(
+            "{below} below the boundary between {} sample and {} background pages, because others on topic score lower \
+             than these samples",
+            self.samples,
+            self.trained - self.samples
+        );
+        let value = BOUNDARY_RELEVANCE * share.max(LEAST_SHARE);
+        Some((weights, Threshold { value, chosen, precision: None, recall: None }))
+    }
+
     /// S minus the boundary of each page, by weights that were not learnt from its host.
     fn held_out(&self) -> Vec<(f64, usize)> {
         let fold = |fold: usize| {
             let (held_out, part): (Vec<usize>, Vec<usize>) =
                 (0..self.rows.len()).partition(|&page| self.fold_of[page] == fold);
-            let (on, off): (Vec<usize>, Vec<usize>) = part.into_iter().partition(|&page| page < self.samples);
+            let part = part.into_iter().filter(|&page| page < self.trained);
+            let (on, off): (Vec<usize>, Vec<usize>) = part.partition(|&page| page < self.samples);
             let Some(weights) = self.learn_from(&on, &off) else { return Vec::new() };
             let scores = self.scores(&weights, held_out.iter().map(|&page| &self.rows[page]));
             scores.into_iter().map(|score| score - weights.boundary).zip(held_out).collect()
@@ -205,7 +240,8 @@ impl TrainingSet {
     }
 
     fn find_likely_on_topic(&mut self) {
-        let (mut on, off): (Vec<_>, Vec<_>) = self.held_out().into_iter().partition(|&(_, page)| page < self.samples);
+        let scores = self.held_out().into_iter().filter(|&(_, page)| page < self.trained);
+        let (mut on, off): (Vec<_>, Vec<_>) = scores.partition(|&(_, page)| page < self.samples);
         on.sort_by(|a, b| a.0.total_cmp(&b.0));
         if let Some(&(least, _)) = on.get((on.len() as f64 * ON_TOPIC) as usize) {
             let background = off.len();
@@ -277,7 +313,7 @@ impl TrainingSet {
 
     /// How the boundary was chosen, in words.
     fn chosen(&self, measured: bool) -> String {
-        let (samples, others) = (self.samples, self.rows.len() - self.samples);
+        let (samples, others) = (self.samples, self.trained - self.samples);
         let kind = if self.has_background { "background" } else { "random" };
         let mut chosen = format!("boundary between {samples} sample and {others} {kind} pages");
         if measured && self.has_background {
@@ -310,11 +346,34 @@ impl TrainingSet {
     pub(super) fn method(&self) -> String {
         format!(
             "linear support vector machines against {} {} pages{}",
-            self.rows.len() - self.samples,
+            self.trained - self.samples,
             if self.has_background { "background" } else { "random" },
             if self.keywords.is_empty() { "" } else { ", and keywords" }
         )
     }
+}
+
+/// Where further pages lie between background (0) and samples (1), by median scores of models that did not learn from
+/// their hosts; `None` if samples and background are not separable.
+pub(super) fn position_between(
+    samples: &[Sample],
+    background: &Background,
+    further: &[&Sample],
+    options: &LearnOptions,
+) -> Option<f64> {
+    let fit: Vec<&Sample> = samples.iter().collect();
+    let (keywords, removed) = (&options.keywords, &options.removed);
+    let set = TrainingSet::with_others(&fit, background, keywords, removed, options.terms, further);
+    let mut scores: [Vec<f64>; 3] = Default::default();
+    for (score, page) in set.held_out() {
+        scores[usize::from(page >= set.samples) + usize::from(page >= set.trained)].push(score);
+    }
+    let [samples, background, further] = scores.map(|mut scores| {
+        scores.sort_by(f64::total_cmp);
+        scores.get(scores.len() / 2).copied()
+    });
+    let (samples, background, further) = (samples?, background?, further?);
+    (samples > background).then(|| (further - background) / (samples - background))
 }
 
 /// Folded keywords, scaled to length 1.
@@ -325,7 +384,7 @@ fn unit_vector(keywords: &[(String, f64)]) -> Vec<(String, f64)> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::{LearnOptions, Lexicon, Method, Topic, learn};
+    use super::super::{Lexicon, Method, Topic, learn};
     use super::*;
 
     pub(in super::super) const ON: [&str; 4] = ["足球比赛进球", "球迷看足球", "篮球比赛", "进球的球迷"];

@@ -29,6 +29,16 @@ impl TopicSamples {
         read(store, catalogue, on_topic.into_iter().chain(others))
     }
 
+    /// At most `most` relevant documents and three times as many others, both spread evenly over the crawl.
+    ///
+    /// # Errors
+    /// As [`Self::relevant`].
+    pub fn both(store: &Store, catalogue: &Catalogue, most: usize) -> Result<Self, StoreError> {
+        let on_topic = drawn(catalogue, most, |entry| entry.on_topic);
+        let others = drawn(catalogue, 3 * most, |entry| !entry.on_topic);
+        read(store, catalogue, on_topic.into_iter().chain(others))
+    }
+
     /// At most `most` documents, spread evenly over the crawl; no others.
     ///
     /// # Errors
@@ -108,6 +118,9 @@ mod tests {
         assert!(background.iter().all(|sample| sample.host != "h2.cn" && sample.document.text.contains("围棋")));
         assert!(samples.iter().any(|sample| sample.source.ends_with("/0")), "from the beginning on");
         assert!(samples.iter().any(|sample| sample.source.ends_with("/285")), "to the end");
+        let both = TopicSamples::both(&store, &catalogue, 20).unwrap();
+        assert_eq!((both.samples.len(), both.background.len()), (20, 60));
+        assert!(both.background.iter().any(|sample| sample.host == "h2.cn"));
         let all = TopicSamples::all(&store, &catalogue, 1_000).unwrap();
         assert_eq!((all.samples.len(), all.background.len()), (300, 0));
     }
