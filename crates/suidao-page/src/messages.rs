@@ -224,8 +224,10 @@ mod tests {
             sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(name), &mut text);
             text
         };
-        let (view, others) =
-            (text("../suidao-view/src") + &text("../suidao-html/src"), text("src") + &text("../suidao-store/src"));
+        let (view, others) = (
+            text("../suidao-view/src") + &text("../suidao-html/src") + &text("../suidao-service/src/web"),
+            text("src") + &text("../suidao-store/src"),
+        );
         let mut used: BTreeSet<&str> = keys_in(&view, &["t(", "text(", "phrase("]).collect();
         used.extend(keys_in(&others, &["lang.text(", "lang.phrase("]));
         let keys: BTreeSet<&str> = TABLES[0].keys().copied().filter(|key| !key.starts_with("language-")).collect();

@@ -151,7 +151,9 @@ impl CrawlService {
         }
         let own = crawl.own();
         let mut command = self.program.verb(["topic", "build", "-q", "--name"]);
-        command.arg(topic.name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(&new.name));
+        let names = [topic.name.as_deref(), Some(&*new.name), topic.keywords.first().map(|word| &**word)];
+        let name = names.into_iter().flatten().find(|name| !name.trim().is_empty());
+        command.arg(name.unwrap_or("topic"));
         let mut blamed = "topic.texts";
         if !topic.texts.is_empty() {
             let samples = own.join("samples");

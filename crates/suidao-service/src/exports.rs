@@ -7,7 +7,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use suidao_live::live::now;
+use suidao_page::messages::Lang;
 use suidao_store::store::{StoreError, plain_file, rfc3339};
+use tokio::sync::watch;
 
 use crate::folder::CrawlName;
 use crate::jobs::ServiceJob;
@@ -74,6 +76,31 @@ impl CrawlService {
             let bytes = fs::metadata(&path).map(|about| about.len()).unwrap_or_default();
             Ok(json!({ "file": file, "bytes": bytes }))
         })
+    }
+
+    /// The report of a crawl as an HTML page, made again when the crawl has changed.
+    pub(crate) async fn report(self: &Arc<Self>, name: &CrawlName, lang: Lang) -> Result<String, Problem> {
+        let crawl = self.folder.crawl(name)?;
+        let version = self.version(name).await?;
+        let start = format!("report-{}-", lang.code());
+        let file = format!("{start}{version}.html");
+        let path = crawl.own().join(&file);
+        if !path.exists() {
+            fs::create_dir_all(crawl.own()).map_err(StoreError::io(&crawl.own(), "make the directory"))?;
+            let mut command = self.program.verb(["report", "-q", "-o"]);
+            command.arg(&path).arg(crawl.directory.root());
+            command.env("LC_ALL", if lang == Lang::Chinese { "zh_CN.UTF-8" } else { "C.UTF-8" });
+            let (_never, cancelled) = watch::channel(false);
+            run(command, cancelled, |_, _| {}).await?.checked(self.folder.root())?;
+            // Those of earlier states.
+            for entry in fs::read_dir(crawl.own()).into_iter().flatten().flatten() {
+                let former = entry.file_name();
+                if former.to_str().is_some_and(|name| name.starts_with(&start) && *name != file) {
+                    let _ = fs::remove_file(entry.path());
+                }
+            }
+        }
+        crawl.read(&path)
     }
 
     /// The finished exports of a crawl, in order of name.

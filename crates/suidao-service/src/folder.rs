@@ -5,6 +5,7 @@
 //! FOLDER/NAME/                      a crawl directory
 //! FOLDER/NAME/.service/seeds.txt    seeds given over HTTP
 //! FOLDER/NAME/.service/lexicon.toml the topic, as edited
+//! FOLDER/NAME/.service/lexicon-before.toml  the topic before its last change
 //! FOLDER/NAME/.service/config.toml  settings given over HTTP
 //! FOLDER/NAME/.service/running      exists while the crawl should run: a service that was killed starts it again
 //! FOLDER/NAME/.service/exports/     finished exports
@@ -155,6 +156,11 @@ impl CrawlFolder {
     /// The topic as edited; where it is missing, that of the last run counts.
     pub fn lexicon(&self) -> PathBuf {
         self.own().join("lexicon.toml")
+    }
+
+    /// The topic before its last change.
+    pub fn former_lexicon(&self) -> PathBuf {
+        self.own().join("lexicon-before.toml")
     }
 
     pub fn config(&self) -> PathBuf {

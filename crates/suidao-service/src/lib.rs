@@ -22,6 +22,7 @@ mod search;
 mod service;
 mod status;
 mod topic;
+mod web;
 
 pub use folder::{CrawlName, FolderError, ServedFolder};
 pub use problem::Problem;

@@ -95,6 +95,29 @@ impl CrawlService {
         .await
     }
 
+    /// The newest relevant documents, the newest first.
+    pub(crate) async fn newest(self: &Arc<Self>, name: &CrawlName, most: usize) -> Result<Vec<Value>, Problem> {
+        self.read(name, move |reading| {
+            let mut selection = filter("relevant:yes")?.select(&reading.catalogue);
+            let newest = selection.chosen.iter().rposition(|chosen| *chosen).map_or(0, |last| last + 1);
+            let mut kept = 0;
+            for chosen in selection.chosen[..newest].iter_mut().rev() {
+                *chosen &= kept < most;
+                kept += usize::from(*chosen);
+            }
+            selection.pages = kept as u64;
+            let fields = DocumentFields::named(["url", "title", "relevance", "relevant"]);
+            let mut pages = Vec::new();
+            each(reading, &selection, &fields.map_err(Problem::internal)?, |page| {
+                pages.push(page);
+                Ok(())
+            })?;
+            pages.reverse();
+            Ok(pages)
+        })
+        .await
+    }
+
     /// Passes pages on as lines of JSON, in order of fetching, until there are no more or the receiver is gone.
     pub fn page_lines(
         self: &Arc<Self>,

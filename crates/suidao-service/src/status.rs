@@ -1,6 +1,7 @@
 //! The state of a crawl, and its figures: from the running process, or from what the last run left.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use suidao_store::store::{Meta, StoreError, plain_file, rfc3339};
@@ -9,6 +10,9 @@ use crate::folder::{CrawlFolder, CrawlName};
 use crate::problem::Problem;
 use crate::program::sentence;
 use crate::service::CrawlService;
+
+/// Newest relevant pages of a status.
+const NEWEST: usize = 12;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CrawlState {
@@ -116,7 +120,7 @@ impl CrawlService {
     }
 
     /// All that is known about a crawl's progress.
-    pub async fn status(&self, name: &CrawlName) -> Result<Value, Problem> {
+    pub async fn status(self: &Arc<Self>, name: &CrawlName) -> Result<Value, Problem> {
         let crawl = self.folder.crawl(name)?;
         let mut shown = self.overview(name).await?;
         let live = match self.running.get(name) {
@@ -143,6 +147,8 @@ impl CrawlService {
                     }
                 }
                 shown["curve"] = curve(&crawl);
+                // A crawl without a page has none.
+                shown["newest"] = self.newest(name, NEWEST).await.unwrap_or_default().into();
             }
         }
         Ok(shown)

@@ -124,8 +124,27 @@ impl CrawlService {
         let text = lexicon.to_toml();
         // What could not be read again is not written.
         Lexicon::parse(&text).map_err(|error| Problem::parameter("terms", error))?;
+        let before = crawl.read(&crawl.current_lexicon())?;
+        crawl.write(&crawl.former_lexicon(), &before)?;
         crawl.write(&crawl.lexicon(), &text)?;
         self.topic(name)
+    }
+
+    /// Whether the last change of the terms can be undone.
+    pub(crate) fn can_undo_topic(&self, name: &CrawlName) -> Result<bool, Problem> {
+        Ok(self.folder.crawl(name)?.former_lexicon().exists())
+    }
+
+    /// Exchanges the terms with those before the last change: a second time it does that change again.
+    pub(crate) fn undo_topic(&self, name: &CrawlName) -> Result<(), Problem> {
+        let crawl = self.folder.crawl(name)?;
+        let [now, before] = [crawl.current_lexicon(), crawl.former_lexicon()];
+        if !before.exists() {
+            return Err(Problem::conflict("no change of the terms is known that could be undone"));
+        }
+        let (now, before) = (crawl.read(&now)?, crawl.read(&before)?);
+        crawl.write(&crawl.lexicon(), &before)?;
+        crawl.write(&crawl.former_lexicon(), &now)
     }
 
     /// Improves the topic by the labels, and judges all pages again, as a job.
@@ -146,6 +165,7 @@ impl CrawlService {
             run(command, work.cancelled(), |_, _| {}).await?.checked(service.folder.root())?;
             let text = crawl.read(&to)?;
             let after = Lexicon::parse(&text).map_err(Problem::internal)?;
+            crawl.write(&crawl.former_lexicon(), &crawl.read(&from)?)?;
             crawl.write(&crawl.lexicon(), &text)?;
             let _ = std::fs::remove_file(&to);
             let mut result = service.judge_again(&name, &crawl, &work).await?;

@@ -63,7 +63,8 @@ pub fn curves(lines: &[CurveLine], title: &str, share: bool, along: Along) -> St
     let last = along.last;
     let widest = lines.iter().map(|line| width(line.name)).fold(0.0, f64::max);
     let (left, top, bottom) = (48.0, 26.0, 300.0_f64.max(26.0 + LABEL * lines.len() as f64));
-    let right = 320.0;
+    // A single line needs no name: the title says what it is.
+    let (right, is_single) = if lines.len() == 1 { (560.0, true) } else { (320.0, false) };
     let x = Scale::between(left, right, along.first as f64, last as f64, 4.0).in_language(along.lang);
     let y = Scale::new(bottom, top, largest(lines), 5.0, share, true).in_language(along.lang);
     let mut out = grid(&x, &y);
@@ -77,10 +78,13 @@ pub fn curves(lines: &[CurveLine], title: &str, share: bool, along: Along) -> St
         let _ = write!(out, "<path class=\"line {class}\" stroke-dasharray=\"{dash}\" d=\"{}\"/>", path(line, &x, &y));
         let Some((pages, at)) = line.points.last() else { continue };
         let end = (x.at(*pages as f64), y.at(at.median));
-        if *pages < last {
+        if *pages < last || is_single {
             let _ = write!(out, "<circle class=\"dot {class}\" cx=\"{}\" cy=\"{}\" r=\"3\"/>", n(end.0), n(end.1));
         }
         ends.push((line, end, at.median > y.end));
+    }
+    if is_single {
+        return svg("curves", right + 14.0, bottom + 42.0, title, &out);
     }
     ends.sort_by(|one, other| one.1.1.total_cmp(&other.1.1));
     let wanted: Vec<f64> = ends.iter().map(|(_, end, _)| end.1).collect();

@@ -46,7 +46,7 @@ impl Access {
 
     /// Begins a session with the token: a `Set-Cookie` value. `None` if the token is wrong or there is none.
     #[allow(dead_code, reason = "for the web interface")]
-    pub(super) fn begin_session(&self, token: &str) -> Option<String> {
+    pub(crate) fn begin_session(&self, token: &str) -> Option<String> {
         let known = self.token.as_deref().is_some_and(|known| is_same(token.trim(), known));
         let mut random = [0; 16];
         getrandom::fill(&mut random).ok().filter(|()| known)?;
@@ -58,10 +58,6 @@ impl Access {
     }
 
     #[allow(dead_code, reason = "for the web interface")]
-    pub(super) fn needs_token(&self) -> bool {
-        self.token.is_some()
-    }
-
     pub(super) fn permits_origin(&self, origin: &HeaderValue) -> bool {
         origin.to_str().is_ok_and(|origin| self.origins.iter().any(|known| known == origin))
     }

@@ -10,39 +10,39 @@ use super::access::Access;
 use crate::problem::Problem;
 
 /// Content security policy: scripts and requests of our own only, none within a page.
-pub(super) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; \
+pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; \
     connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-pub(super) fn bytes(status: u16, media_type: &'static str, body: impl Into<Body>) -> Response<Body> {
+pub(crate) fn bytes(status: u16, media_type: &'static str, body: impl Into<Body>) -> Response<Body> {
     let mut response = Response::new(body.into());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }
 
-pub(super) fn json(status: u16, value: &Value) -> Response<Body> {
+pub(crate) fn json(status: u16, value: &Value) -> Response<Body> {
     // Equivalent JSON that is safe on a terminal.
     let body = visible::text(&number::plain(value.clone()).to_string()).into_owned() + "\n";
     bytes(status, "application/json; charset=utf-8", body)
 }
 
-pub(super) fn text(media_type: &'static str, body: String) -> Response<Body> {
+pub(crate) fn text(media_type: &'static str, body: String) -> Response<Body> {
     bytes(200, media_type, body)
 }
 
-pub(super) fn nothing() -> Response<Body> {
+pub(crate) fn nothing() -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     response
 }
 
-pub(super) fn not_modified(etag: &str) -> Response<Body> {
+pub(crate) fn not_modified(etag: &str) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     tagged(response, etag)
 }
 
-pub(super) fn tagged(mut response: Response<Body>, etag: &str) -> Response<Body> {
+pub(crate) fn tagged(mut response: Response<Body>, etag: &str) -> Response<Body> {
     if let Ok(value) = HeaderValue::from_str(etag) {
         response.headers_mut().insert(header::ETAG, value);
     }
@@ -50,7 +50,7 @@ pub(super) fn tagged(mut response: Response<Body>, etag: &str) -> Response<Body>
 }
 
 /// A file to save. Its name is within quotation marks, or encoded (RFC 8187).
-pub(super) fn attachment(mut response: Response<Body>, name: &str) -> Response<Body> {
+pub(crate) fn attachment(mut response: Response<Body>, name: &str) -> Response<Body> {
     let encoded = percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC);
     if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename*=UTF-8''{encoded}")) {
         response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
@@ -58,8 +58,7 @@ pub(super) fn attachment(mut response: Response<Body>, name: &str) -> Response<B
     response
 }
 
-#[allow(dead_code, reason = "for the web interface")]
-pub(super) fn see_other(place: &str) -> Response<Body> {
+pub(crate) fn see_other(place: &str) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
     if let Ok(value) = HeaderValue::from_str(place) {
@@ -68,7 +67,7 @@ pub(super) fn see_other(place: &str) -> Response<Body> {
     response
 }
 
-pub(super) fn problem(problem: &Problem) -> Response<Body> {
+pub(crate) fn problem(problem: &Problem) -> Response<Body> {
     let body = visible::text(&problem.json().to_string()).into_owned() + "\n";
     let mut response = bytes(problem.status, "application/problem+json; charset=utf-8", body);
     let headers = response.headers_mut();
@@ -85,7 +84,7 @@ pub(super) fn problem(problem: &Problem) -> Response<Body> {
 }
 
 /// The answer to a browser that asks whether a script of another website may send a request.
-pub(super) fn preflight(access: &Access, origin: Option<&HeaderValue>) -> Response<Body> {
+pub(crate) fn preflight(access: &Access, origin: Option<&HeaderValue>) -> Response<Body> {
     let mut response = nothing();
     if origin.is_some_and(|origin| access.permits_origin(origin)) {
         let headers = response.headers_mut();
@@ -101,10 +100,10 @@ pub(super) fn preflight(access: &Access, origin: Option<&HeaderValue>) -> Respon
 }
 
 /// `/robots.txt`: the service is for its owner.
-pub(super) fn robots() -> Response<Body> {
+pub(crate) fn robots() -> Response<Body> {
     text("text/plain; charset=utf-8", "User-agent: *\nDisallow: /\n".to_owned())
 }
 
-pub(super) fn health() -> Response<Body> {
+pub(crate) fn health() -> Response<Body> {
     json(200, &json!({ "status": "ok" }))
 }

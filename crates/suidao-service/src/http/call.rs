@@ -21,40 +21,43 @@ use crate::service::CrawlService;
 /// Longest wait for a job in one request.
 const LONGEST_WAIT: u64 = 60;
 
-pub(super) struct Call {
+pub(crate) struct Call {
     pub site: Arc<Site>,
-    #[allow(dead_code, reason = "for the web interface")]
-    pub route: &'static Route,
     path: BTreeMap<&'static str, String>,
     query: BTreeMap<String, String>,
-    pub headers: HeaderMap,
-    pub body: Bytes,
-    #[allow(dead_code, reason = "for the web interface")]
+    pub raw_query: String,
+    headers: HeaderMap,
+    body: Bytes,
+    /// Chosen, or preferred by the browser.
     pub lang: Lang,
 }
+
+/// The fields of a form.
+pub(crate) type Form = BTreeMap<String, String>;
 
 impl Call {
     /// # Errors
     /// Names a parameter that the route does not have.
-    pub fn new(
+    pub(super) fn new(
         site: Arc<Site>,
         route: &'static Route,
         path: BTreeMap<&'static str, String>,
         head: &Parts,
         body: Bytes,
-        lang: Lang,
     ) -> Result<Self, Problem> {
+        let lang = language(&head.headers);
         let pairs = form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes());
         let query: BTreeMap<String, String> =
             pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
         let is_known = |name: &str| route.query.iter().any(|(known, _)| *known == name);
-        if let Some(unknown) = query.keys().find(|name| !is_known(name)) {
+        if let Some(unknown) = query.keys().find(|name| !route.any_query && !is_known(name)) {
             let known: Vec<&str> = route.query.iter().map(|(name, _)| *name).collect();
             let known =
                 if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
             return Err(Problem::parameter(unknown, format!("{} has no parameter {unknown}; {known}", route.path)));
         }
-        Ok(Self { site, route, path, query, headers: head.headers.clone(), body, lang })
+        let raw_query = head.uri.query().unwrap_or_default().to_owned();
+        Ok(Self { site, path, query, raw_query, headers: head.headers.clone(), body, lang })
     }
 
     pub fn service(&self) -> &Arc<CrawlService> {
@@ -84,6 +87,16 @@ impl Call {
 
     pub fn header(&self, name: header::HeaderName) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// The fields of a form.
+    pub fn form(&self) -> Result<Form, Problem> {
+        if !self.header(header::CONTENT_TYPE).starts_with("application/x-www-form-urlencoded") {
+            return Err(Problem::parameter("content-type", "send the body as application/x-www-form-urlencoded"));
+        }
+        // Browsers end the lines of text areas with CR LF.
+        let pairs = form_urlencoded::parse(&self.body);
+        Ok(pairs.map(|(name, value)| (name.into_owned(), value.replace("\r\n", "\n"))).collect())
     }
 
     /// The body as JSON; an empty one is an empty object. A browser's form cannot send this media type.
@@ -131,4 +144,12 @@ impl Call {
         }
         Ok(answer::tagged(make.await?, &etag))
     }
+}
+
+/// The language that the visitor chose, or that the browser prefers.
+pub(super) fn language(headers: &HeaderMap) -> Lang {
+    let field = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let cookies = field(header::COOKIE).split(';').filter_map(|cookie| cookie.trim().split_once('='));
+    let chosen = cookies.filter(|(name, _)| *name == "suidao-lang").find_map(|(_, code)| Lang::named(code));
+    chosen.unwrap_or_else(|| Lang::preferred(field(header::ACCEPT_LANGUAGE)))
 }

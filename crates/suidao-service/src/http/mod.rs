@@ -4,8 +4,8 @@
 //! one is needed, a known path, known parameters, a body of a permitted size.
 
 mod access;
-mod answer;
-mod call;
+pub(crate) mod answer;
+pub(crate) mod call;
 mod crawls;
 mod jobs;
 mod openapi;
@@ -20,7 +20,6 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderValue, Method, Request, Response, header};
 use bytes::Bytes;
-use suidao_page::messages::Lang;
 use suidao_view::listen::{is_ours, listen_with_bodies};
 use tokio::net::TcpListener;
 
@@ -29,6 +28,7 @@ pub use openapi::document;
 
 use crate::problem::Problem;
 use crate::service::CrawlService;
+use crate::web::problem_page;
 use access::{Visitor, is_from_elsewhere};
 use call::Call;
 
@@ -40,7 +40,7 @@ const BODY_TIME: Duration = Duration::from_secs(60);
 const TIDY: Duration = Duration::from_secs(30);
 
 /// A service with those who may use it.
-pub struct Site {
+pub(crate) struct Site {
     pub service: Arc<CrawlService>,
     pub access: Access,
 }
@@ -81,13 +81,21 @@ async fn respond(site: Arc<Site>, request: Request<Body>) -> Response<Body> {
     let origin = request.headers().get(header::ORIGIN).cloned();
     let permitted = origin.filter(|origin| site.access.permits_origin(origin));
     let is_api = request.uri().path().starts_with("/api/");
+    let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_read_by_person = !is_api && accept.contains("text/html");
+    let lang = call::language(request.headers());
     let made = admitted(&site, request).await;
-    let mut response = made.unwrap_or_else(|problem| answer::problem(&problem));
+    let mut response = made.unwrap_or_else(|problem| match problem.status {
+        401 if is_read_by_person => answer::see_other("/login"),
+        _ if is_read_by_person => problem_page(lang, &problem),
+        _ => answer::problem(&problem),
+    });
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, answer::POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        // Without a referrer browsers hide the origin of forms, too.
+        (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, "no-cache"),
     ] {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
@@ -118,13 +126,12 @@ async fn admitted(site: &Arc<Site>, request: Request<Body>) -> Result<Response<B
     if is_from_elsewhere(&site.access, &head.method, &head.headers) {
         return Err(Problem::forbidden("requests from other websites are refused; open the page itself"));
     }
-    let lang = Lang::preferred(field(header::ACCEPT_LANGUAGE));
     let (route, parameters) = routes::find(&head.method, path)?;
     if !route.open && site.access.visitor(&head.headers) == Visitor::Unknown {
         return Err(Problem { status: 401, detail: "a token is needed".to_owned(), parameter: None });
     }
     let body = if route.body.is_some() { read_body(body).await? } else { Bytes::new() };
-    let call = Call::new(Arc::clone(site), route, parameters, &head, body, lang)?;
+    let call = Call::new(Arc::clone(site), route, parameters, &head, body)?;
     (route.handler)(call).await
 }
 

@@ -11,6 +11,7 @@ use percent_encoding::percent_decode_str;
 use super::call::Call;
 use super::{crawls, jobs, pages, topic};
 use crate::problem::Problem;
+use crate::web;
 
 type Answering = Pin<Box<dyn Future<Output = Result<Response<Body>, Problem>> + Send>>;
 
@@ -21,16 +22,26 @@ pub(super) struct Route {
     pub summary: &'static str,
     /// Query parameters and what they are.
     pub query: &'static [(&'static str, &'static str)],
-    /// Name of the schema of its body.
+    /// Name of the schema of its body; `form` for a form of the web interface.
     pub body: Option<&'static str>,
     /// It needs no token.
     pub open: bool,
+    /// Of the search site, which reads its own parameters.
+    pub any_query: bool,
     pub handler: fn(Call) -> Answering,
 }
 
 const WAIT: (&str, &str) = ("wait", "Seconds to wait for the job, at most 60; by default it is only started");
 const WHERE: (&str, &str) = ("where", "Conditions as in suidao export --where, such as relevant:yes lang:zh");
 const FORMAT: (&str, &str) = ("format", "json, text, markdown, html (the source, as text) or warc");
+
+/// The marks of routes in the table below.
+#[allow(non_camel_case_types)]
+enum Mark {
+    none,
+    open,
+    any,
+}
 
 macro_rules! routes {
     ($($method:ident $path:literal $summary:literal [$($query:expr),*] $($body:literal)? $(@$open:ident)? => $handler:path;)*) => {
@@ -40,14 +51,15 @@ macro_rules! routes {
             summary: $summary,
             query: &[$($query),*],
             body: routes!(@body $($body)?),
-            open: routes!(@open $($open)?),
+            open: matches!(routes!(@mark $($open)?), Mark::open),
+            any_query: matches!(routes!(@mark $($open)?), Mark::any),
             handler: |call| Box::pin($handler(call)),
         }),*];
     };
     (@body) => { None };
     (@body $body:literal) => { Some($body) };
-    (@open) => { false };
-    (@open open) => { true };
+    (@mark) => { Mark::none };
+    (@mark $mark:ident) => { Mark::$mark };
 }
 
 routes! {
@@ -98,6 +110,30 @@ routes! {
     GET "/api/v1/jobs" "Jobs of this run of the service, the newest first" [] => jobs::list;
     GET "/api/v1/jobs/{id}" "A job: state, progress, result" [WAIT] => jobs::show;
     DELETE "/api/v1/jobs/{id}" "Cancel a job" [] => jobs::cancel;
+    GET "/login" "The entrance" [] @open => web::login;
+    POST "/login" "Enter with the token" [] "form" @open => web::enter;
+    GET "/static/suidao.js" "The script of the pages" [] @open => web::script;
+    GET "/lang" "Choose the language" [("to", "en or zh")] @open => web::speak;
+    GET "/" "The crawls" [] => web::list;
+    GET "/new" "A new crawl" [] => web::form;
+    POST "/new" "Check or make it" [] "form" => web::create;
+    GET "/jobs/{id}" "The progress of a job" [] => web::progress;
+    GET "/c/{name}" "A crawl" [] => web::overview;
+    POST "/c/{name}" "Do something with it" [] "form" => web::act;
+    GET "/c/{name}/live" "Its progress, a part of the page" [] => web::live;
+    GET "/c/{name}/label" "Label pages" [("skip", "URLs to leave out"), ("again", "The URL answered last")] => web::label;
+    POST "/c/{name}/label" "Answer" [] "form" => web::answered;
+    GET "/c/{name}/estimate" "What the answers say, a part of the page" [] => web::estimated;
+    POST "/c/{name}/learn" "Learn from the answers" [] "form" => web::learn;
+    GET "/c/{name}/terms" "The terms of the topic" [] => web::terms;
+    POST "/c/{name}/terms" "Change them" [] "form" => web::change;
+    GET "/c/{name}/files" "Exports" [] => web::files;
+    POST "/c/{name}/files" "Make or delete an export" [] "form" => web::export;
+    GET "/c/{name}/report" "The report" [] => web::report;
+    GET "/c/{name}/search" "Search" [] @any => web::found;
+    GET "/c/{name}/search/{page}" "Search" [] @any => web::found;
+    GET "/c/{name}/feed" "A search as RSS" [("q", "Query")] => web::feed;
+    GET "/c/{name}/opensearch.xml" "OpenSearch description" [] => web::described;
 }
 
 /// The route of a path, and the parts of the path that it names.
@@ -155,7 +191,7 @@ mod tests {
         assert_eq!((parts["name"].as_str(), parts["id"].as_str()), ("机%25", "ab"));
         assert!(found(Method::HEAD, "/healthz").is_ok());
         assert_eq!(found(Method::PUT, "/healthz"), Err(405));
-        for path in ["", "/", "/api/v1/crawls//pages", "/api/v1/crawls/", "/api/v1/crawls/a/b", "/api/v1/crawls/%FF"] {
+        for path in ["", "/x", "/api/v1/crawls//pages", "/api/v1/crawls/", "/api/v1/crawls/a/b", "/api/v1/crawls/%FF"] {
             assert_eq!(found(Method::GET, path), Err(404), "{path}");
         }
     }

@@ -1,5 +1,7 @@
 //! Parses the URLs of the search site, and builds them.
 
+use std::sync::Arc;
+
 use url::form_urlencoded;
 
 use suidao_export::index::Request;
@@ -17,6 +19,8 @@ const MAX_HITS: usize = 100;
 #[derive(Clone, Debug)]
 pub(super) struct SearchParams {
     pub lang: Lang,
+    /// The path of the site on its server.
+    pub base: Arc<str>,
     /// The language was chosen by a link, so other links keep it.
     chosen: bool,
     /// As typed.
@@ -54,6 +58,7 @@ impl SearchParams {
     pub(super) fn nothing(lang: Lang) -> Self {
         Self {
             lang,
+            base: "".into(),
             chosen: false,
             q: String::new(),
             host: None,
@@ -137,7 +142,12 @@ impl SearchParams {
 
     /// Keeps the language of another search if a link chose it.
     pub(super) fn with_language_of(self, other: &Self) -> Self {
-        Self { lang: other.lang, chosen: other.chosen, ..self }
+        Self { lang: other.lang, base: Arc::clone(&other.base), chosen: other.chosen, ..self }
+    }
+
+    /// The same on a site with this path.
+    pub(super) fn below(self, base: &Arc<str>) -> Self {
+        Self { base: Arc::clone(base), ..self }
     }
 
     /// The same in the other language.
@@ -162,6 +172,8 @@ impl SearchParams {
     /// Its URL on the site: path and query, not yet escaped for HTML.
     pub(super) fn link(&self, path: &str) -> String {
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(self.pairs()).finish();
-        if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+        let path = if path == "/" && !self.base.is_empty() { "" } else { path };
+        let path = format!("{}{path}", self.base);
+        if query.is_empty() { path } else { format!("{path}?{query}") }
     }
 }

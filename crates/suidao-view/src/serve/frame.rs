@@ -29,6 +29,8 @@ pub(super) fn frame(site: &SearchSite, params: &SearchParams, title: &str, templ
         translated => params.in_language(other).link(path),
         other => other.html(),
         main => html(main),
+        search => format!("{}/search", site.base),
+        crawl => &site.crawl,
         pages => origin.pages,
         version => &origin.version,
         lang => lang.html(),

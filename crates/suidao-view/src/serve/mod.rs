@@ -32,9 +32,13 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
     base-uri 'none'; frame-ancestors 'none'";
 
 pub struct SearchSite {
-    index: Index,
+    index: Arc<Index>,
     /// As the user named it.
     directory: String,
+    /// The path below which its pages are; empty if it has the whole server.
+    base: Arc<str>,
+    /// The page of the crawl, if there is one.
+    crawl: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,14 +56,19 @@ impl HttpReply {
 
 impl SearchSite {
     pub fn new(index: Index, directory: &str) -> Self {
-        Self { index, directory: directory.to_owned() }
+        Self { index: Arc::new(index), directory: directory.to_owned(), base: "".into(), crawl: None }
+    }
+
+    /// A part of another site: its pages are below the path `base`, and link to that of the crawl.
+    pub fn within(index: Arc<Index>, directory: &str, base: &str, crawl: &str) -> Self {
+        Self { index, directory: directory.to_owned(), base: base.into(), crawl: Some(crawl.to_owned()) }
     }
 
     /// Answers a GET request: path, raw query, and `Accept-Language`.
     pub fn get(&self, path: &str, query: &str, accept_language: &str) -> HttpReply {
         let preferred = Lang::preferred(accept_language);
         let params = match SearchParams::read(query, preferred) {
-            Ok(params) => params,
+            Ok(params) => params.below(&self.base),
             Err(refused) => return self.refuse(path, preferred, refused),
         };
         let made = match path {
@@ -99,7 +108,7 @@ impl SearchSite {
             return HttpReply { status: 400, media_type: "application/json; charset=utf-8", body };
         }
         let title = language.text("invalid-request", &[]);
-        frame::notice(self, &SearchParams::nothing(language), 400, &title, &message)
+        frame::notice(self, &SearchParams::nothing(language).below(&self.base), 400, &title, &message)
     }
 }
 
