@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from ._program import PathLike, call, input_file
 
 
-@dataclass(frozen=True)
 class Topic:
     """A lexicon: a file that one may read and edit."""
 
-    path: Path
+    def __init__(self, path: PathLike) -> None:
+        self.path = Path(path)
+
+    def __repr__(self) -> str:
+        return f"Topic({str(self.path)!r})"
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)
@@ -32,6 +34,13 @@ class Topic:
         with open(self.path, "rb") as file:
             terms: dict[str, float] = tomllib.load(file).get("terms", {})
         return dict(sorted(terms.items(), key=lambda term: -term[1]))
+
+    def learn(self, crawl: PathLike, output: PathLike) -> Topic:
+        """Improves the lexicon by the labels of a crawl and writes it to `output`, a new file. `Crawl.rescore` applies
+        it."""
+        labels = Path(crawl) / "labels.tsv"
+        call(["topic", "learn", self, "--labels", labels, "--crawl", crawl, "--output", output])
+        return Topic(output)
 
 
 def topic(
@@ -67,7 +76,7 @@ def topic(
     else:
         with input_file("keywords", lines(keywords)) as file:
             call([*words, "--keywords", file])
-    return Topic(Path(output))
+    return Topic(output)
 
 
 def lines(keywords: Iterable[str] | Mapping[str, float]) -> Iterable[str]:

@@ -43,6 +43,7 @@ def setUpModule() -> None:
     unittest.addModuleCleanup(os.chdir, ROOT)
     command = [suidao.program(), "practice", "web", "--port", "0"]
     practice = subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8")
+    unittest.addModuleCleanup(practice.stderr.close)
     unittest.addModuleCleanup(practice.wait)
     unittest.addModuleCleanup(practice.terminate)
     proxy = re.search(r"--proxy (\S+)\.", practice.stderr.readline()).group(1)
@@ -60,8 +61,10 @@ def crawl(output: str, **more) -> suidao.Crawl:
 
 def python(code: str) -> subprocess.Popen[str]:
     """Runs code in another Python, which can be killed."""
-    code = f"import suidao, os, signal, sys, threading\nproxy = {proxy!r}\n{code}"
-    return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, encoding="utf-8")
+    web = {"proxy": proxy, "contact": "test@example.org", "settings": {"politeness.delay": 0}}
+    code = f"import suidao, os, signal, sys, threading\nweb = {web!r}\n{code}"
+    command = [sys.executable, "-c", code]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True)
 
 
 class Cells(unittest.TestCase):
@@ -164,8 +167,10 @@ class Labels(unittest.TestCase):
         labelled.label(yes=urls[:7], no=urls[7:])
         self.assertEqual(labelled.to_label(20, pages=20), [])
         self.assertEqual(labelled.estimate()["labelled"], 20)
-        report = labelled.rescore(page_threshold=0.5)
-        self.assertIsInstance(report, dict)
+        learnt = suidao.Topic("topic.toml").learn(labelled, "learnt.toml")
+        self.assertNotEqual(learnt.terms, suidao.Topic("topic.toml").terms)
+        self.assertEqual(labelled.rescore(learnt)["pages"], 300)
+        labelled.rescore(page_threshold=0.5)
         relevant = list(labelled.pages(relevant=True))
         self.assertTrue(all(page["relevance"] >= 0.5 for page in relevant))
 
@@ -267,26 +272,33 @@ class Running(unittest.TestCase):
         self.assertEqual((len(set(seen)), second["stopped"]), (100, "page-limit"))
 
     def test_ctrl_c_stops_cleanly(self) -> None:
-        started = python(
-            """
+        # A terminal interrupts the crawl too, a notebook only Python.
+        for output, interrupt in [
+            ("terminal", "os.killpg(0, signal.SIGINT)"),
+            ("notebook", "os.kill(os.getpid(), signal.SIGINT)"),
+        ]:
+            with self.subTest(output):
+                started = python(
+                    f"""
+signal.signal(signal.SIGINT, signal.default_int_handler)
 seen = []
 def see(page):
     seen.append(page)
     if len(seen) == 20:
-        # Also while it waits for a page.
-        threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
+        # Another thread, so also while this one waits for a page.
+        threading.Thread(target=lambda: {interrupt}).start()
 try:
-    suidao.run("topic.toml", "web/seeds.txt", "interrupted", proxy=proxy, on_page=see, settings={"politeness.delay": 0})
+    suidao.run("topic.toml", "web/seeds.txt", "{output}", on_page=see, **web)
 except KeyboardInterrupt:
     sys.exit(7)
 """
-        )
-        printed = started.communicate(timeout=BOUND)[1]
-        self.assertEqual(started.returncode, 7, printed)
-        interrupted = suidao.Crawl("interrupted")
-        self.assertEqual(interrupted.summary()["stopped"], "interrupted")
-        # It has ended, so another can resume.
-        crawl("interrupted", max_pages=interrupted.summary()["pages"] + 5)
+                )
+                printed = started.communicate(timeout=BOUND)[1]
+                self.assertEqual(started.returncode, 7, printed)
+                interrupted = suidao.Crawl(output)
+                self.assertEqual(interrupted.summary()["stopped"], "interrupted")
+                # It has ended, so another can resume.
+                crawl(output, max_pages=interrupted.summary()["pages"] + 5)
 
     def test_a_crawl_does_not_outlive_python(self) -> None:
         started = python(
@@ -296,7 +308,7 @@ def see(page):
     seen.append(page)
     if len(seen) == 20:
         os.kill(os.getpid(), signal.SIGKILL)
-suidao.run("topic.toml", "web/seeds.txt", "orphan", proxy=proxy, on_page=see, settings={"politeness.delay": 0})
+suidao.run("topic.toml", "web/seeds.txt", "orphan", on_page=see, **web)
 """
         )
         started.communicate(timeout=BOUND)
@@ -369,11 +381,11 @@ class Service(unittest.TestCase):
         (example,) = re.findall(r"```py\n(.*?)```", text, re.DOTALL)
         for there, here in [
             ('"http://crawler.example.cn:8090/", token="..."', 'url, token="only-for-the-tests"'),
-            ('["http://sports.example.cn/"]', 'open("web/seeds.txt").read().split()'),
+            ('["http://sports.example.cn/"]', 'Path("web/seeds.txt").read_text().split()'),
         ]:
             self.assertIn(there, example)
             example = example.replace(there, here)
-        variables = {"suidao": suidao, "url": self.url, "words": WORDS}
+        variables = {"suidao": suidao, "Path": Path, "url": self.url, "words": WORDS}
         with contextlib.redirect_stdout(io.StringIO()):
             exec(example, variables)
         self.assertEqual(variables["crawl"].summary()["pages"], 200)
