@@ -420,7 +420,7 @@ fn a_person_makes_a_search_engine_in_a_browser() {
             continue;
         }
         let crawl = format!("/c/{}", percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC));
-        let parts = ["", "/label", "/terms", "/files", "/estimate", "/live", "/nothing"];
+        let parts = ["", "/label", "/terms", "/files", "/estimate", "/live"];
         let paths = parts.iter().map(|part| format!("{crawl}{part}"));
         for path in paths.chain(["/", "/new", "/login", "/jobs/3"].map(str::to_owned)) {
             let page = asked(&service.address, "GET", &path, "Accept: text/html\r\nAccept-Language: zh\r\n", "").text();
