@@ -143,7 +143,7 @@ fn a_crawl_by_keywords_teaches_a_better_lexicon() {
     assert!(built.out.contains("General words") && built.out.contains("suidao topic grow"), "{}", built.out);
     stage.lexicon = stage.path("words.toml");
     let crawled = run(stage.crawl("crawl", &["--max-pages", "400"])).expect(0);
-    assert!(crawled.out.contains("The lexicon has keywords alone."), "{}", crawled.out);
+    assert!(crawled.err.contains("The lexicon has keywords alone."), "{}", crawled.err);
     let crawl = stage.path("crawl");
     let grow = |more: &[&str]| {
         let mut command = suidao();
