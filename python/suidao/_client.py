@@ -12,19 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ._crawl import LabelCandidate, Pages, SearchResults
+from ._crawl import FIELDS, LabelCandidate, Pages, SearchResults
 from ._program import InputError, SuidaoError
 from ._topic import Topic
 
 # Seconds to wait for a job within one request, and for an answer.
 WAIT = 60
 TIMEOUT = 120
-# Those of `Crawl.pages` by default; the service lists fewer.
-FIELDS = (
-    "id,url,host,title,text,chars,language,author,published,fetched,first_seen,last_seen,last_changed,versions,status,"
-    "relevance,relevant,terms,anchor,scores,k,hops,depth,found_on,digest,simhash,duplicate_of,canonical,listing,"
-    "noindex,posts,warc"
-)
 
 
 class ServiceError(SuidaoError):
@@ -167,18 +161,17 @@ class ServedPages(Pages):
     def __init__(self, crawl: ServedCrawl, where: str, fields: Iterable[str] | None) -> None:
         self._crawl = crawl
         self._where = where
-        self._fields = None if fields is None else list(fields)
+        self._fields = FIELDS if fields is None else list(fields)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yields a dictionary per page, one after the other, as in docs/page.schema.json."""
-        fields = ",".join(self._fields) if self._fields else FIELDS
-        parameters = {"format": "jsonl", "where": self._where, "fields": fields}
+        parameters = {"format": "jsonl", "where": self._where, "fields": ",".join(self._fields)}
         with self._crawl.open("GET", "/pages", parameters) as lines:
             for line in lines:
                 yield json.loads(line)
 
     def _write_parquet(self, path: Path) -> None:
-        new = {"format": "parquet", "where": self._where, "fields": self._fields or []}
+        new = {"format": "parquet", "where": self._where, "fields": self._fields}
         made = f"/exports/{urllib.parse.quote(self._crawl.job('POST', '/exports', new)['file'])}"
         try:
             with self._crawl.open("GET", made) as exported, open(path, "wb") as file:

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+# The fields of a page by default: all but its links.
+FIELDS = (
+    "id url host title text chars language author published fetched first_seen last_seen last_changed versions status "
+    "relevance relevant terms anchor scores k hops depth found_on digest simhash duplicate_of canonical listing "
+    "noindex posts warc"
+).split()
+
 
 class SearchHit(TypedDict):
     """A page that matches a query. `title_marks` and `snippet.marks` are the ranges of characters that match."""
@@ -164,14 +171,13 @@ class Crawl:
         """The pages that meet all conditions: documents, without listings and pages that forbid indexing.
 
         where: conditions as of `--where`, such as "lang:zh date:2021.." or "listings:yes".
-        fields: names of the fields to read; fewer are faster.
+        fields: names of the fields to read; fewer are faster. By default all but links.
         duplicates: "keep" or "best", which keeps the best page of each group.
         extract: a file of rules for the field `extracted`.
         """
         # Reading pages here must not change what `suidao export --since last` writes.
         words: list[PathLike] = ["export", self.directory, "--quiet", "--no-record", *values("--where", where)]
-        if fields is not None:
-            words.append("--fields=" + ",".join(fields))
+        words.append("--fields=" + ",".join(FIELDS if fields is None else fields))
         if relevant:
             words.append("--relevant")
         if duplicates is not None:

@@ -112,6 +112,9 @@ class ReadingPages(unittest.TestCase):
         table = pages.to_arrow()
         self.assertEqual((table.column_names, table["url"].to_pylist()), (["url", "title", "relevance"], urls))
         self.assertEqual(list(pages.to_pandas()["url"]), urls)
+        every = self.crawl.pages()
+        self.assertEqual(list(next(iter(every))), every.to_arrow().column_names)
+        self.assertIn("links", next(iter(self.crawl.pages(fields=["url", "links"]))))
 
     def test_conditions_select_pages(self) -> None:
         every = {page["url"] for page in self.crawl.pages(fields=["url"])}
@@ -119,6 +122,13 @@ class ReadingPages(unittest.TestCase):
         self.assertEqual(len(relevant), self.crawl.summary()["relevant"])
         others = {page["url"] for page in self.crawl.pages(where=["-relevant:yes", "lang:zh"], fields=["url"])}
         self.assertEqual((relevant & others, relevant | others), (set(), every))
+
+    def test_rules_extract_fields(self) -> None:
+        Path("fields.toml").write_text("[[fields]]\nname = 'heading'\nselect = 'h1'\n", encoding="utf-8")
+        pages = self.crawl.pages(fields=["title"], extract="fields.toml")
+        headings = [page["extracted"].get("heading") for page in pages]
+        self.assertTrue(any(headings), headings)
+        self.assertEqual(len(pages.to_arrow()["extracted"]), len(headings))
 
     def test_a_reader_may_stop_early(self) -> None:
         for page in self.crawl.pages():
