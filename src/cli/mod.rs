@@ -26,6 +26,8 @@ mod inputs;
 mod journal;
 mod label;
 mod layers;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod names;
 mod nats;
 mod network;
@@ -112,6 +114,9 @@ enum Verb {
     Graph(graph::GraphArgs),
     /// Serve a local search page for a crawl
     Serve(serve::ServeArgs),
+    /// Give an agent tools to search and read the crawls of a folder (MCP)
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::McpArgs),
     /// Label a sample of pages to measure the crawl's precision and recall
     Label(label::LabelArgs),
     /// Compare crawl strategies on recorded or generated webs
@@ -169,6 +174,8 @@ pub fn main() -> ExitCode {
         Verb::Report(args) => report::run(&args, cli.verbosity),
         Verb::Graph(args) => graph::run(&args, cli.verbosity),
         Verb::Serve(args) => serve::run(&args, cli.verbosity),
+        #[cfg(feature = "mcp")]
+        Verb::Mcp(args) => mcp::run(&args),
         Verb::Label(args) => label::run(&args, cli.verbosity),
         Verb::Compare(args) => compare::run(&args, cli.verbosity),
         Verb::Practice(args) => practice::run(&args, cli.verbosity),

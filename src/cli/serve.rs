@@ -39,6 +39,9 @@ pub struct ServeArgs {
     /// Of a folder: website whose scripts may use the API, such as https://ui.example.cn; may be repeated
     #[arg(long = "cors", value_name = "ORIGIN", help_heading = "Network")]
     pub origins: Vec<String>,
+    /// Of a folder: agents at /mcp may also start, stop and change crawls
+    #[arg(long, help_heading = "Network")]
+    pub allow_control: bool,
     /// Of a folder: configuration file for all crawls, with what no crawl may set itself: proxy, private addresses,
     /// credentials, judge
     #[arg(short, long, value_name = "FILE", help_heading = "Configuration")]
@@ -57,6 +60,7 @@ pub fn run(args: &ServeArgs, verbosity: Verbosity) -> Result<Exit> {
     let of_folder = [
         (args.token_file.is_some(), "--token-file"),
         (!args.origins.is_empty(), "--cors"),
+        (args.allow_control, "--allow-control"),
         (args.config.is_some(), "--config"),
     ];
     if let Some((_, flag)) = of_folder.into_iter().find(|(is_given, _)| *is_given) {
@@ -102,12 +106,7 @@ fn folder(args: &ServeArgs, verbosity: Verbosity) -> Result<Exit> {
         "{} can be reached from other machines, and the service controls crawls; give a token with --token-file FILE",
         args.listen
     );
-    if let Some(path) = &args.config {
-        // So that an error in it is told now, and not by every crawl.
-        Config::load([path.as_path()], &[])?;
-    }
-    let machine = args.config.as_deref().map(std::path::absolute).transpose().context("cannot find --config")?;
-    let executable = std::env::current_exe().context("cannot find the program itself")?;
+    let program = program(args.config.as_deref())?;
     let folder = ServedFolder::open(&args.source.directory)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
@@ -122,11 +121,22 @@ fn folder(args: &ServeArgs, verbosity: Verbosity) -> Result<Exit> {
         }
         let names = args.names.iter().map(|name| name.to_ascii_lowercase()).collect();
         let names = address.ip().is_loopback().then_some(names);
-        let access = Access::new(token, names, args.origins.clone());
-        let service = CrawlService::new(folder, Program { executable, machine });
+        let access = Access::new(token, names, args.origins.clone()).with_control(args.allow_control);
+        let service = CrawlService::new(folder, program);
         http::serve(listener, service, access, end).await;
         Ok(Exit::Done)
     })
+}
+
+/// This program, with the administrator's configuration.
+pub fn program(config: Option<&Path>) -> Result<Program> {
+    if let Some(path) = config {
+        // So that an error in it is told now, and not by every crawl.
+        Config::load([path], &[])?;
+    }
+    let machine = config.map(std::path::absolute).transpose().context("cannot find --config")?;
+    let executable = std::env::current_exe().context("cannot find the program itself")?;
+    Ok(Program { executable, machine })
 }
 
 /// The token in a file: one line of at least 16 characters.

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{Ended, REPLAY_DEFAULTS, Running, finite, lexicon_of, run, snapshot, suidao, tools};
+use crate::support::{Ended, REPLAY_DEFAULTS, Running, copy, finite, lexicon_of, run, snapshot, suidao, tools};
 use serde_json::Value;
 use suidao::model::{CrawlUrl, Failure, Fetched};
 use suidao::replay::Web;
@@ -485,7 +485,7 @@ fn label(stage: &mut Stage, out: &str) {
 fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer.split_once("\r\n\r\n").unwrap().1.to_owned()
@@ -561,6 +561,7 @@ fn practice_and_serve(stage: &mut Stage, out: &str) {
     assert!(serde_json::from_str::<Value>(&json).unwrap().to_string().contains('\u{9b}'), "{json}");
     running.signal("INT");
     looked_through("serve", &running.end());
+    folder(stage, out);
 
     let dir = format!("practice-{EVIL}");
     let mut running = Running::start(stage.command(&["practice", &dir, "--port", "0"]));
@@ -570,9 +571,44 @@ fn practice_and_serve(stage: &mut Stage, out: &str) {
     let ended = running.end();
     looked_through("practice", &ended);
     assert!(ended.err.contains(SHOWN), "{}", ended.err);
-    for verb in ["serve", "practice"] {
+    for verb in ["serve", "practice", "mcp"] {
         *stage.ran.entry(verb.to_owned()).or_default() += 1;
     }
+}
+
+/// The service of a folder with the hostile crawl: its pages, its API, and what an agent gets.
+fn folder(stage: &mut Stage, out: &str) {
+    let folder = format!("folder-{EVIL}");
+    fs::create_dir(stage.path(&folder)).unwrap();
+    copy(&stage.path(out), &stage.path(&folder).join("evil"));
+    let mut running = Running::start(stage.command(&["serve", &folder, "--listen", "127.0.0.1:0"]));
+    let address = awaited(&mut running, "out", "http://", "/\n");
+    let mut shown = 0;
+    let words = ["", "/live", "/label", "/terms", "/files", "/report", "/search?q=%E8%B6%B3%E7%90%83", "/estimate"];
+    for path in words.iter().map(|word| format!("/c/evil{word}")).chain(["/".to_owned(), "/new".to_owned()]) {
+        let page = get(&address, &path);
+        shown += usize::from(page.contains("hostilemark"));
+        clean_page(&format!("the page {path}"), &page);
+    }
+    assert!(shown > 3, "{shown} pages show words of the crawl");
+    let api = [
+        "",
+        "/pages?limit=20",
+        "/pages?format=jsonl",
+        "/topic",
+        "/labels/next?count=5",
+        "/search?q=%E8%B6%B3%E7%90%83",
+    ];
+    for path in api.iter().map(|word| format!("/api/v1/crawls/evil{word}")) {
+        let json = get(&address, &path);
+        clean(&format!("the answer of {path}"), &json);
+    }
+    clean_page("the feed", &get(&address, "/c/evil/feed?q=%E8%B6%B3%E7%90%83"));
+    clean("the metrics of the folder", &get(&address, "/metrics"));
+    running.signal("INT");
+    looked_through("serve FOLDER", &running.end());
+    let ended = run(stage.command(&["mcp", &folder]));
+    looked_through("mcp", &ended);
 }
 
 /// The lists, logs and pages written by the verbs.
@@ -643,7 +679,7 @@ fn no_error_prints_terminal_controls() {
     bad("crawl", &crawl("lexicon.toml", "seeds.txt", &["--set", &set]));
     bad("crawl", &crawl("lexicon.toml", "seeds.txt", &["--stop-when", EVIL]));
     bad("crawl", &crawl("lexicon.toml", "seeds.txt", &["--status", EVIL]));
-    for verb in ["report", "graph", "search", "export", "evaluate", "serve", "label", "refresh", "forum schedule"] {
+    for verb in ["report", "graph", "search", "export", "evaluate", "mcp", "label", "refresh", "forum schedule"] {
         let flags: &[&str] = match verb {
             "export" => &["-o", "file"],
             "evaluate" => &["--queries", &missing],

@@ -67,7 +67,7 @@ pub enum FolderError {
 #[derive(Debug)]
 pub struct ServedFolder {
     root: PathBuf,
-    _lock: File,
+    _lock: Option<File>,
 }
 
 impl ServedFolder {
@@ -96,7 +96,17 @@ impl ServedFolder {
         }
         let noted = file.set_len(0).and_then(|()| write!(file, "process {}", std::process::id()));
         noted.map_err(io(&path))?;
-        Ok(Self { root, _lock: file })
+        Ok(Self { root, _lock: Some(file) })
+    }
+
+    /// A folder that is only read, also while another process serves it.
+    ///
+    /// # Errors
+    /// [`FolderError::Io`] if it cannot be read.
+    pub fn read_only(root: &Path) -> Result<Self, FolderError> {
+        let io = |source| FolderError::Io { path: root.to_owned(), source };
+        fs::read_dir(root).map_err(io)?;
+        Ok(Self { root: fs::canonicalize(root).map_err(io)?, _lock: None })
     }
 
     pub fn root(&self) -> &Path {

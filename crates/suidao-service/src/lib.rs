@@ -6,6 +6,8 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
+#[cfg(feature = "mcp")]
+pub mod agent;
 mod control;
 mod create;
 mod events;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use suidao_page::messages::Lang;
 use suidao_page::model::{CrawlUrl, number};
+use suidao_page::visible;
 use suidao_store::corpus::{
     DocumentFields, Filter, JsonDocument, Parts, SelectedDocument, Selection, UrlHistory, document_id, stream,
 };
@@ -106,7 +107,7 @@ impl CrawlService {
                 kept += usize::from(*chosen);
             }
             selection.pages = kept as u64;
-            let fields = DocumentFields::named(["url", "title", "relevance", "relevant"]);
+            let fields = DocumentFields::named(["id", "url", "title", "relevance", "relevant"]);
             let mut pages = Vec::new();
             each(reading, &selection, &fields.map_err(Problem::internal)?, |page| {
                 pages.push(page);
@@ -132,7 +133,7 @@ impl CrawlService {
                 let reading = service.readings.reading(&crawl.name, &crawl.directory)?;
                 let (selection, ..) = select(&reading, &query)?;
                 each(&reading, &selection, &query.fields, |page| {
-                    let line = format!("{page}\n").into_bytes();
+                    let line = format!("{}\n", visible::text(&page.to_string())).into_bytes();
                     let gone = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
                     lines.blocking_send(Ok(line)).map_err(|_| WriteError::from(gone()))
                 })

@@ -16,6 +16,8 @@ pub struct Access {
     token: Option<String>,
     /// Accepted host names besides addresses and localhost; `None`: all.
     pub(super) names: Option<Vec<String>>,
+    /// Whether agents may start, stop and change crawls.
+    pub(super) control: bool,
     /// Origins of other websites whose scripts may use the API.
     origins: Vec<String>,
     sessions: Mutex<VecDeque<String>>,
@@ -29,7 +31,12 @@ pub(super) enum Visitor {
 
 impl Access {
     pub fn new(token: Option<String>, names: Option<Vec<String>>, origins: Vec<String>) -> Self {
-        Self { token, names, origins, sessions: Mutex::default() }
+        Self { token, names, control: false, origins, sessions: Mutex::default() }
+    }
+
+    /// The same for agents that may start, stop and change crawls.
+    pub fn with_control(self, control: bool) -> Self {
+        Self { control, ..self }
     }
 
     /// Whether the request has the token, or the cookie of a session that began with it.

@@ -43,6 +43,8 @@ const TIDY: Duration = Duration::from_secs(30);
 pub(crate) struct Site {
     pub service: Arc<CrawlService>,
     pub access: Access,
+    #[cfg(feature = "mcp")]
+    agents: crate::agent::AgentDoor,
 }
 
 /// Answers requests until `stop` resolves, and then stops all crawls and jobs.
@@ -57,7 +59,14 @@ pub async fn serve(listener: TcpListener, service: Arc<CrawlService>, access: Ac
             }
         })
     };
-    let site = Arc::new(Site { service: Arc::clone(&service), access });
+    #[cfg(feature = "mcp")]
+    let agents = crate::agent::AgentDoor::new(crate::agent::Agent::new(Arc::clone(&service), access.control));
+    let site = Arc::new(Site {
+        service: Arc::clone(&service),
+        access,
+        #[cfg(feature = "mcp")]
+        agents,
+    });
     // Clients that follow events would hold it open.
     let (over, ended) = tokio::sync::oneshot::channel::<()>();
     let stop = async {
@@ -126,13 +135,24 @@ async fn admitted(site: &Arc<Site>, request: Request<Body>) -> Result<Response<B
     if is_from_elsewhere(&site.access, &head.method, &head.headers) {
         return Err(Problem::forbidden("requests from other websites are refused; open the page itself"));
     }
+    #[cfg(feature = "mcp")]
+    if path == "/mcp" {
+        if site.access.visitor(&head.headers) == Visitor::Unknown {
+            return Err(no_token());
+        }
+        return Ok(site.agents.answer(Request::from_parts(head, body)).await);
+    }
     let (route, parameters) = routes::find(&head.method, path)?;
     if !route.open && site.access.visitor(&head.headers) == Visitor::Unknown {
-        return Err(Problem { status: 401, detail: "a token is needed".to_owned(), parameter: None });
+        return Err(no_token());
     }
     let body = if route.body.is_some() { read_body(body).await? } else { Bytes::new() };
     let call = Call::new(Arc::clone(site), route, parameters, &head, body)?;
     (route.handler)(call).await
+}
+
+fn no_token() -> Problem {
+    Problem { status: 401, detail: "a token is needed".to_owned(), parameter: None }
 }
 
 async fn read_body(body: Body) -> Result<Bytes, Problem> {
