@@ -19,12 +19,22 @@ fn python(modules: &str) -> Option<Command> {
     Some(command)
 }
 
-#[test]
-fn the_module_and_every_cell_of_its_chapter_work() {
+/// Runs a file of tests.
+fn passes(tests: &str) {
     let Some(mut command) = python("jsonschema, pandas, pyarrow") else { return };
-    command.arg("tests/python/module.py");
+    command.arg(format!("tests/python/{tests}.py"));
     let ended = run(command).expect(0);
     assert!(ended.err.contains("\nOK\n"), "{}", ended.err);
+}
+
+#[test]
+fn the_module_and_every_cell_of_its_chapter_work() {
+    passes("module");
+}
+
+#[test]
+fn the_client_works_with_a_service() {
+    passes("client");
 }
 
 #[test]
