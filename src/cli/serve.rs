@@ -40,6 +40,7 @@ pub struct ServeArgs {
     #[arg(long = "cors", value_name = "ORIGIN", help_heading = "Network")]
     pub origins: Vec<String>,
     /// Of a folder: agents at /mcp may also start, stop and change crawls
+    #[cfg(feature = "mcp")]
     #[arg(long, help_heading = "Network")]
     pub allow_control: bool,
     /// Of a folder: configuration file for all crawls, with what no crawl may set itself: proxy, private addresses,
@@ -60,6 +61,7 @@ pub fn run(args: &ServeArgs, verbosity: Verbosity) -> Result<Exit> {
     let of_folder = [
         (args.token_file.is_some(), "--token-file"),
         (!args.origins.is_empty(), "--cors"),
+        #[cfg(feature = "mcp")]
         (args.allow_control, "--allow-control"),
         (args.config.is_some(), "--config"),
     ];
@@ -121,7 +123,9 @@ fn folder(args: &ServeArgs, verbosity: Verbosity) -> Result<Exit> {
         }
         let names = args.names.iter().map(|name| name.to_ascii_lowercase()).collect();
         let names = address.ip().is_loopback().then_some(names);
-        let access = Access::new(token, names, args.origins.clone()).with_control(args.allow_control);
+        let access = Access::new(token, names, args.origins.clone());
+        #[cfg(feature = "mcp")]
+        let access = access.with_control(args.allow_control);
         let service = CrawlService::new(folder, program);
         http::serve(listener, service, access, end).await;
         Ok(Exit::Done)

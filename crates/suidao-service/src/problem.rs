@@ -67,7 +67,7 @@ impl Problem {
             409 => "Conflict",
             413 => "Content Too Large",
             421 => "Misdirected Request",
-            503 => "CrawlService Unavailable",
+            503 => "Service Unavailable",
             _ => "Internal Server Error",
         }
     }

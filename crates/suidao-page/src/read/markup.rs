@@ -12,6 +12,7 @@ use super::document::ParsedDocument;
 use super::element_role::{self, ElementRole};
 use super::flow::Gap;
 use super::formula::Formula;
+use super::headline;
 use super::json_ld::JsonLd;
 use super::layout::Recorder;
 use super::links::OpenLink;
@@ -72,6 +73,8 @@ pub(super) struct ParsedHtml {
     pub(super) title: String,
     /// `og:title`, used if there is no title.
     pub(super) declared_title: String,
+    /// More about the title.
+    pub(super) declared: headline::Declared,
     /// `lang` of the root element.
     pub(super) lang: Option<String>,
     /// `rel=canonical`; `Some(None)` if there are two different ones.
@@ -162,6 +165,7 @@ impl MarkupBuilder {
             block_stats: Vec::new(),
             title: String::new(),
             declared_title: String::new(),
+            declared: headline::Declared::default(),
             lang: None,
             canonical: None,
             refresh: None,
@@ -372,6 +376,7 @@ impl MarkupBuilder {
             let script = JsonLd::read(&script);
             self.markup.dates.json_ld(&script);
             self.markup.bylines.json_ld(&script);
+            self.markup.declared.json_ld(&script);
         }
     }
 
@@ -392,6 +397,13 @@ impl MarkupBuilder {
             && tag.attrs.iter().any(|attribute| &*attribute.name.local == "property" && &*attribute.value == "og:title")
         {
             fold_into(&mut self.markup.declared_title, head(content, TITLE));
+        } else if self.markup.declared.site.is_empty()
+            && tag
+                .attrs
+                .iter()
+                .any(|attribute| &*attribute.name.local == "property" && &*attribute.value == "og:site_name")
+        {
+            fold_into(&mut self.markup.declared.site, head(content, TITLE));
         } else if attribute(tag, &local_name!("http-equiv")).is_some_and(|name| name.eq_ignore_ascii_case("refresh"))
             && let Some((delay, target)) = refresh::parse(content)
         {

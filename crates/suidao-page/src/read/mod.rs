@@ -18,6 +18,7 @@ mod flow;
 mod formula;
 mod hanzi;
 mod header;
+mod headline;
 mod inserts;
 mod json_ld;
 mod language;
@@ -65,6 +66,8 @@ pub struct Parsed {
     pub document: ParsedDocument,
     /// White space folded; empty if there is none.
     pub title: String,
+    /// The title without the name of the site; empty if there is no title.
+    pub headline: String,
     /// Main content without the title: paragraphs separated by one line feed, list items with `- ` or their number,
     /// table cells separated by tabs, program code with lines and indentation.
     pub text: String,
@@ -131,6 +134,7 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
     let mut parsed = Parsed {
         document: ParsedDocument::default(),
         title: String::new(),
+        headline: String::new(),
         text: String::new(),
         language: None,
         author: None,
@@ -191,6 +195,10 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
         let open = content::decide(&mut markup, fetched.url.host(), lists);
         block_kind::decide(&mut markup);
         parsed.listing = records::is_listing(&markup, &open, &fetched.url);
+        if markup.title.is_empty() {
+            markup.title.clone_from(&markup.declared_title);
+        }
+        parsed.headline = headline::of(&markup, fetched.url.host());
         if markup.cut {
             parsed.defects.push(Defect::CutShort);
         }
@@ -203,9 +211,6 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
         }
         parsed.feeds = markup.feeds;
         parsed.document = markup.document;
-        if markup.title.is_empty() {
-            markup.title = markup.declared_title;
-        }
         let layout = |recorder| layout::Layout::of(recorder, markup.elements, &markup.block_stats, &markup.title);
         parsed.layout = recorder.map(layout);
         parsed.document.put_title(&markup.title);

@@ -12,7 +12,7 @@ use crate::topic::TopicScores;
 pub fn page(parsed: Parsed, scores: TopicScores, own_url: &CrawlUrl) -> Page {
     let outlinks = outlinks(&parsed, &scores, own_url);
     Page {
-        title: parsed.title,
+        title: parsed.headline,
         text: parsed.text,
         language: parsed.language,
         author: parsed.author,

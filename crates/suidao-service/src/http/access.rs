@@ -17,6 +17,7 @@ pub struct Access {
     /// Accepted host names besides addresses and localhost; `None`: all.
     pub(super) names: Option<Vec<String>>,
     /// Whether agents may start, stop and change crawls.
+    #[cfg(feature = "mcp")]
     pub(super) control: bool,
     /// Origins of other websites whose scripts may use the API.
     origins: Vec<String>,
@@ -31,10 +32,18 @@ pub(super) enum Visitor {
 
 impl Access {
     pub fn new(token: Option<String>, names: Option<Vec<String>>, origins: Vec<String>) -> Self {
-        Self { token, names, control: false, origins, sessions: Mutex::default() }
+        Self {
+            token,
+            names,
+            #[cfg(feature = "mcp")]
+            control: false,
+            origins,
+            sessions: Mutex::default(),
+        }
     }
 
     /// The same for agents that may start, stop and change crawls.
+    #[cfg(feature = "mcp")]
     pub fn with_control(self, control: bool) -> Self {
         Self { control, ..self }
     }

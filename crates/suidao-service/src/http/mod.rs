@@ -146,6 +146,10 @@ async fn admitted(site: &Arc<Site>, request: Request<Body>) -> Result<Response<B
     if !route.open && site.access.visitor(&head.headers) == Visitor::Unknown {
         return Err(no_token());
     }
+    let length = field(header::CONTENT_LENGTH).parse::<usize>().unwrap_or_default();
+    if length > MAX_BODY {
+        return Err(too_large());
+    }
     let body = if route.body.is_some() { read_body(body).await? } else { Bytes::new() };
     let call = Call::new(Arc::clone(site), route, parameters, &head, body)?;
     (route.handler)(call).await
@@ -158,9 +162,10 @@ fn no_token() -> Problem {
 async fn read_body(body: Body) -> Result<Bytes, Problem> {
     let read = tokio::time::timeout(BODY_TIME, to_bytes(body, MAX_BODY)).await;
     let slow = Problem { status: 408, detail: "the body did not arrive in time".to_owned(), parameter: None };
-    let large = |_| {
-        let detail = format!("the body is cut off, or larger than {} MB", MAX_BODY >> 20);
-        Problem { status: 413, detail, parameter: None }
-    };
-    read.map_err(|_| slow)?.map_err(large)
+    read.map_err(|_| slow)?.map_err(|_| too_large())
+}
+
+fn too_large() -> Problem {
+    let detail = format!("the body is cut off, or larger than {} MB", MAX_BODY >> 20);
+    Problem { status: 413, detail, parameter: None }
 }
