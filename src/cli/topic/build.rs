@@ -134,8 +134,8 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
             outln!(
                 "Keywords alone judge roughly. In crawls of 1,000 pages, eight of ten documents that specific words (卷积, \
                  SQL注入) accepted were on topic, and these words missed a quarter of the documents on topic. General \
-                 words (模型, 安全) missed a fifth, and two of five documents that they accepted were off topic. After \
-                 some hundred pages of a crawl, suidao topic grow learns a better lexicon from them."
+                 words (模型, 安全) missed a fifth, and two of five documents that they accepted were off topic. At \
+                 the end of a crawl, suidao topic grow learns a better lexicon from it."
             );
         }
         outln!("Wrote {output}. Review it and delete off-topic terms.");

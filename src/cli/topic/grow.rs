@@ -18,7 +18,7 @@ use crate::cli::second_opinion;
 
 #[derive(Args)]
 pub struct GrowArgs {
-    /// Crawl directory of at least some hundred pages
+    /// Crawl directory, best of a thousand pages or more
     directory: PathBuf,
     /// Lexicon of keywords [default: the copy in the crawl directory]
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
