@@ -63,7 +63,7 @@ async def main():
         started = await client.call_tool("start_crawl", new)
         assert not started.is_error, text(started)
         until = time.monotonic() + 120
-        while json.loads(text(await client.call_tool("crawl_status", {"crawl": "agent"})))["state"] == "running":
+        while json.loads(text(await client.call_tool("list_crawls", {})))[0]["state"] == "running":
             assert time.monotonic() < until
             await asyncio.sleep(0.1)
         await client.call_tool("add_seeds", {"crawl": "agent", "seeds": ["http://new.example.cn/"]})

@@ -38,7 +38,9 @@ pub fn run(args: &McpArgs) -> Result<Exit> {
     runtime.block_on(async {
         let service = CrawlService::new(folder, program);
         if args.allow_control {
-            service.resume().await;
+            // The agent does not wait for crawls that are still stopping.
+            let resumed = std::sync::Arc::clone(&service);
+            tokio::spawn(async move { resumed.resume().await });
         }
         Agent::new(service, args.allow_control).serve_stdio().await.context("the agent's messages cannot be read")
     })?;

@@ -189,7 +189,8 @@ fn a_script_makes_a_search_engine_over_http_alone() {
         terms.iter().find(|one| one["term"] == term).map(|one| one["weight"].clone())
     };
     assert_eq!((weight("马拉松"), weight("足球"), &topic["changed"]), (Some(json!(1.5)), None, &json!(true)));
-    assert_eq!(service.send("POST", &format!("{crawl}/start"), &json!({})).status, 409, "rescore first");
+    assert_eq!(service.send("POST", &format!("{crawl}/start"), &json!({})).status, 200, "by the topic of its pages");
+    service.until(name, |status| status["state"] == "done");
     service.done(&format!("{crawl}/rescore"), &json!({}));
 
     // An export, and the end.
@@ -388,6 +389,20 @@ fn crawls_of_others_are_listed_as_what_they_are() {
         .map(|crawl| (crawl["name"].as_str().unwrap(), crawl["state"].as_str().unwrap()))
         .collect();
     assert_eq!(states, [("broken", "unreadable"), ("mine", "done"), ("old", "incompatible")]);
+    // A link in a crawl directory does not lead out of it.
+    #[cfg(unix)]
+    {
+        let own = stage.path("crawls/old/.service");
+        fs::create_dir(&own).unwrap();
+        fs::create_dir(stage.path("secret")).unwrap();
+        fs::write(stage.path("secret/key.txt"), "key").unwrap();
+        std::os::unix::fs::symlink(stage.path("secret"), own.join("exports")).unwrap();
+        for (method, path) in [("GET", "exports"), ("GET", "exports/key.txt"), ("DELETE", "exports/key.txt")] {
+            let reply = asked(&address, method, &format!("/api/v1/crawls/old/{path}"), "", "");
+            assert!(reply.status == 409 && reply.text().contains("links"), "{}", reply.text());
+        }
+        assert!(stage.path("secret/key.txt").exists());
+    }
     // A crawl of the command line goes on over HTTP.
     let send = |method: &str, path: &str, body: &Value| asked(&address, method, path, JSON, &body.to_string());
     assert_eq!(send("PATCH", "/api/v1/crawls/mine?wait=60", &json!({ "pages": 30 })).json()["state"], "done");

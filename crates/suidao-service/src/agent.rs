@@ -98,7 +98,7 @@ impl Agent {
                     // As long as a context, and of use to people only.
                     fields.remove("curve");
                 }
-                Ok(shown(&status))
+                Ok(format!("{FOREIGN}\n{}", shown(&status)))
             }
             "search" => {
                 let query = SearchQuery {
@@ -120,7 +120,7 @@ impl Agent {
             "read_page" => self.part(&crawl()?, text("page"), number("part", 1)?.max(1) as usize).await,
             "why" => {
                 let history = service.history(&crawl()?, text("url"), Lang::English).await?;
-                Ok(visible::text(&history.to_string()).into_owned())
+                Ok(format!("{FOREIGN}\n{}", visible::text(&history.to_string())))
             }
             "start_crawl" => {
                 let name = crawl()?;
@@ -140,8 +140,11 @@ impl Agent {
                     if let JobState::Failed(problem) = service.create(new)?.over().await {
                         return Err(problem);
                     }
+                } else if ["keywords", "samples", "seeds", "pages"].iter().any(|field| arguments.contains_key(*field)) {
+                    let detail = "there is this crawl already; leave out what is for a new one, or take another name";
+                    return Err(Problem::parameter("crawl", detail));
                 } else {
-                    service.start(&name)?;
+                    service.start(&name).await?;
                 }
                 Ok(shown(&service.overview(&name).await?))
             }

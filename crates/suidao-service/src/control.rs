@@ -1,19 +1,25 @@
 //! Starts, stops, changes and deletes crawls.
 
+use std::collections::HashSet;
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use suidao_store::store::StoreError;
+use suidao_page::topic::Lexicon;
+use suidao_store::store::{Meta, StoreError};
 
 use crate::create::{checked, set_pages, stored, table};
-use crate::folder::CrawlName;
+use crate::folder::{CrawlFolder, CrawlName};
 use crate::jobs::ServiceJob;
 use crate::problem::Problem;
 use crate::program::run;
 use crate::service::CrawlService;
 use crate::status::CrawlState;
+
+/// Maximum number of seeds at a time.
+const MOST_SEEDS: usize = 10_000;
 
 /// What to change of a crawl.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -26,11 +32,18 @@ pub struct CrawlChange {
 }
 
 impl CrawlService {
-    /// Starts or resumes a crawl.
+    /// Starts or resumes a crawl, after other changes of it.
     ///
     /// # Errors
     /// A conflict if it runs, is in use by another process, or cannot be read.
-    pub fn start(self: &Arc<Self>, name: &CrawlName) -> Result<(), Problem> {
+    pub async fn start(self: &Arc<Self>, name: &CrawlName) -> Result<(), Problem> {
+        self.folder.crawl(name)?;
+        let _alone = self.alone(name).await;
+        self.begin(name)
+    }
+
+    /// [`Self::start`] by one who keeps other changes out.
+    pub(crate) fn begin(self: &Arc<Self>, name: &CrawlName) -> Result<(), Problem> {
         let crawl = self.folder.crawl(name)?;
         match self.state(&crawl) {
             CrawlState::New | CrawlState::Stopped | CrawlState::Done | CrawlState::Failed(_) => {}
@@ -41,17 +54,13 @@ impl CrawlService {
                 return Err(Problem::conflict(why));
             }
         }
-        if self.topic(name).is_ok_and(|topic| topic["changed"] == true) {
-            let detail = "the topic was changed since the pages were judged; judge them again first (rescore)";
-            return Err(Problem::conflict(detail));
-        }
         let config = crawl.current_config();
         if let Some(path) = &config {
             stored(&crawl, path)?;
         }
         let mut command = self.program.verb(["crawl", "--control", "-q", "-o"]);
         command.arg(crawl.directory.root());
-        let (lexicon, seeds) = (crawl.current_lexicon(), crawl.seeds());
+        let (lexicon, seeds) = (judging_lexicon(&crawl)?, crawl.seeds());
         if lexicon.exists() {
             command.arg("-m").arg(lexicon);
         }
@@ -71,7 +80,7 @@ impl CrawlService {
                 service.readings.forget(&ended.name);
             }
         });
-        if started.is_err() {
+        if started.is_err() && self.running.get(name).is_none() {
             crawl.set_running(false)?;
         }
         started
@@ -82,11 +91,15 @@ impl CrawlService {
     pub async fn stop(&self, name: &CrawlName) -> Result<(), Problem> {
         let crawl = self.folder.crawl(name)?;
         crawl.set_running(false)?;
-        if let Some(running) = self.running.get(name) {
-            running.stop();
-            running.end().await;
-        }
+        self.pause(name).await;
         Ok(())
+    }
+
+    /// Stops a crawl that should run again later.
+    pub(crate) async fn pause(&self, name: &CrawlName) {
+        if let Some(running) = self.running.get(name) {
+            running.stop_in_time().await;
+        }
     }
 
     /// Adds seeds to a crawl, running or not. Returns the number of those that the running crawl did not know.
@@ -95,6 +108,10 @@ impl CrawlService {
     /// Names the seed that is not a URL.
     pub async fn add_seeds(&self, name: &CrawlName, seeds: &[String]) -> Result<Value, Problem> {
         let crawl = self.folder.crawl(name)?;
+        if seeds.len() > MOST_SEEDS {
+            return Err(Problem::parameter("seeds", format!("give at most {MOST_SEEDS} seeds at a time")));
+        }
+        let _alone = self.alone(name).await;
         if seeds.is_empty() || seeds.iter().any(|seed| seed.contains(['\n', '\r']) || seed.trim().is_empty()) {
             return Err(Problem::parameter("seeds", "give a list of URLs"));
         }
@@ -118,9 +135,9 @@ impl CrawlService {
         // A run that follows knows them too. The list that is there counts, with what others appended to it.
         let path = crawl.seeds();
         let before = if path.exists() { crawl.read(&path)? } else { String::new() };
-        let kept: Vec<&str> = before.lines().collect();
+        let kept: HashSet<&str> = before.lines().collect();
         let new = seeds.iter().map(|seed| seed.trim()).filter(|seed| !kept.contains(seed));
-        let text: String = kept.iter().copied().chain(new).map(|line| format!("{line}\n")).collect();
+        let text: String = before.lines().chain(new).map(|line| format!("{line}\n")).collect();
         crawl.write(&path, &text)?;
         Ok(json!({ "added": added, "running": !added.is_null() }))
     }
@@ -128,24 +145,16 @@ impl CrawlService {
     /// Changes limits and settings, as a job: a running crawl is stopped and resumed with them.
     pub fn change(self: &Arc<Self>, name: &CrawlName, change: CrawlChange) -> Result<Arc<ServiceJob>, Problem> {
         let crawl = self.folder.crawl(name)?;
-        let mut settings = match crawl.current_config() {
-            Some(path) => stored(&crawl, &path)?,
-            None => toml::Table::new(),
-        };
-        merge(&mut settings, table(&change.config)?);
-        if let Some(pages) = change.pages {
-            set_pages(&mut settings, pages)?;
-        }
-        let text = checked(&settings)?;
+        // So that a wrong value is told now.
+        changed(&crawl, &change)?;
         let (service, name) = (Arc::clone(self), name.clone());
         self.jobs.begin("change", Some(name.clone()), move |_| async move {
-            let runs = service.running.get(&name).is_some();
-            if runs {
-                service.stop(&name).await?;
-            }
+            let _alone = service.alone(&name).await;
+            let text = changed(&crawl, &change)?;
+            service.pause(&name).await;
             crawl.write(&crawl.config(), &text)?;
-            if runs {
-                service.start(&name)?;
+            if crawl.should_run() {
+                service.begin(&name)?;
             }
             Ok(json!({ "crawl": name.as_str() }))
         })
@@ -166,6 +175,7 @@ impl CrawlService {
         }
         let (service, name) = (Arc::clone(self), name.clone());
         self.jobs.begin("refresh", Some(name.clone()), move |work| async move {
+            let _alone = service.alone(&name).await;
             let mut command = service.program.verb(["refresh", "--json", "-q"]);
             command.arg(crawl.directory.root()).arg("--requests").arg(requests.to_string());
             service.program.configured(&mut command, config.as_deref());
@@ -181,11 +191,15 @@ impl CrawlService {
     ///
     /// # Errors
     /// A conflict if it is in use; a problem with `confirm` if that is not its name.
-    pub fn delete(&self, name: &CrawlName, confirm: &str) -> Result<(), Problem> {
+    pub async fn delete(&self, name: &CrawlName, confirm: &str) -> Result<(), Problem> {
         let crawl = self.folder.crawl(name)?;
         if confirm != name.as_str() {
             return Err(Problem::parameter("confirm", format!("to delete the crawl, repeat its name: confirm={name}")));
         }
+        if self.jobs.has_unfinished(name) {
+            return Err(Problem::conflict(format!("a job works on {name}; wait for it, or cancel it first")));
+        }
+        let _alone = self.alone(name).await;
         if self.running.get(name).is_some() {
             return Err(Problem::conflict(format!("{name} runs; stop it first")));
         }
@@ -201,6 +215,31 @@ impl CrawlService {
         gone.close().map_err(StoreError::io(root, "delete it"))?;
         Ok(())
     }
+}
+
+/// The settings of a crawl with a change, checked.
+fn changed(crawl: &CrawlFolder, change: &CrawlChange) -> Result<String, Problem> {
+    let mut settings = match crawl.current_config() {
+        Some(path) => stored(crawl, &path)?,
+        None => toml::Table::new(),
+    };
+    merge(&mut settings, table(&change.config)?);
+    if let Some(pages) = change.pages {
+        set_pages(&mut settings, pages)?;
+    }
+    checked(&settings)
+}
+
+/// The lexicon by which a crawl goes on: that of its pages, also when the terms were changed since.
+fn judging_lexicon(crawl: &CrawlFolder) -> Result<PathBuf, Problem> {
+    let Ok(meta) = Meta::read(&crawl.directory) else { return Ok(crawl.current_lexicon()) };
+    for path in [crawl.lexicon(), crawl.former_lexicon(), crawl.directory.topic_toml()] {
+        if path.exists() && Lexicon::parse(&crawl.read(&path)?).is_ok_and(|lexicon| lexicon.digest() == meta.lexicon) {
+            return Ok(path);
+        }
+    }
+    let detail = "the topic was changed since the pages were judged; judge them again first (rescore)";
+    Err(Problem::conflict(detail))
 }
 
 /// Whether this may be a seed; a crawl that starts checks it in full.

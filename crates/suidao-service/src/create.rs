@@ -70,7 +70,7 @@ impl CrawlService {
             // Nothing is left to be removed.
             drop(place.keep());
             if new.start {
-                service.start(&name)?;
+                service.start(&name).await?;
             }
             Ok(json!({ "crawl": name.as_str(), "plan": plan }))
         })
@@ -150,10 +150,10 @@ impl CrawlService {
             return crawl.write(&crawl.lexicon(), lexicon);
         }
         let own = crawl.own();
-        let mut command = self.program.verb(["topic", "build", "-q", "--name"]);
+        let mut command = self.program.verb(["topic", "build", "-q"]);
         let names = [topic.name.as_deref(), Some(&*new.name), topic.keywords.first().map(|word| &**word)];
         let name = names.into_iter().flatten().find(|name| !name.trim().is_empty());
-        command.arg(name.unwrap_or("topic"));
+        command.arg(format!("--name={}", name.unwrap_or("topic")));
         let mut blamed = "topic.texts";
         if !topic.texts.is_empty() {
             let samples = own.join("samples");

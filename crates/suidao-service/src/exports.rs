@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use suidao_live::live::now;
 use suidao_page::messages::Lang;
 use suidao_store::store::{StoreError, plain_file, rfc3339};
-use tokio::sync::watch;
 
 use crate::folder::CrawlName;
 use crate::jobs::ServiceJob;
@@ -81,26 +80,20 @@ impl CrawlService {
     /// The report of a crawl as an HTML page, made again when the crawl has changed.
     pub(crate) async fn report(self: &Arc<Self>, name: &CrawlName, lang: Lang) -> Result<String, Problem> {
         let crawl = self.folder.crawl(name)?;
-        let version = self.version(name).await?;
-        let start = format!("report-{}-", lang.code());
-        let file = format!("{start}{version}.html");
-        let path = crawl.own().join(&file);
-        if !path.exists() {
-            fs::create_dir_all(crawl.own()).map_err(StoreError::io(&crawl.own(), "make the directory"))?;
-            let mut command = self.program.verb(["report", "-q", "-o"]);
-            command.arg(&path).arg(crawl.directory.root());
-            command.env("LC_ALL", if lang == Lang::Chinese { "zh_CN.UTF-8" } else { "C.UTF-8" });
-            let (_never, cancelled) = watch::channel(false);
-            run(command, cancelled, |_, _| {}).await?.checked(self.folder.root())?;
-            // Those of earlier states.
-            for entry in fs::read_dir(crawl.own()).into_iter().flatten().flatten() {
-                let former = entry.file_name();
-                if former.to_str().is_some_and(|name| name.starts_with(&start) && *name != file) {
-                    let _ = fs::remove_file(entry.path());
-                }
-            }
+        let key = format!("{} {}", lang.code(), self.version(name).await?);
+        if let Some(report) = self.readings.report(name, &key) {
+            return Ok(report);
         }
-        crawl.read(&path)
+        // Never a file that the crawl directory brought along.
+        let place = tempfile::tempdir().map_err(Problem::internal)?;
+        let path = place.path().join("report.html");
+        let mut command = self.program.verb(["report", "-q", "-o"]);
+        command.arg(&path).arg(crawl.directory.root());
+        command.env("LC_ALL", if lang == Lang::Chinese { "zh_CN.UTF-8" } else { "C.UTF-8" });
+        self.short_verb(command).await?;
+        let report = fs::read_to_string(&path).map_err(Problem::internal)?;
+        self.readings.keep_report(name, key, &report);
+        Ok(report)
     }
 
     /// The finished exports of a crawl, in order of name.

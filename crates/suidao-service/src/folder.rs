@@ -94,6 +94,14 @@ impl ServedFolder {
             }
             Err(TryLockError::Error(source)) => return Err(io(&path)(source)),
         }
+        // What a service that was killed left.
+        for entry in fs::read_dir(&root).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let is_left = name.to_str().is_some_and(|name| name.starts_with(".new-") || name.starts_with(".deleted-"));
+            if is_left && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
         let noted = file.set_len(0).and_then(|()| write!(file, "process {}", std::process::id()));
         noted.map_err(io(&path))?;
         Ok(Self { root, _lock: Some(file) })
@@ -125,7 +133,8 @@ impl ServedFolder {
 
     fn is_crawl(&self, name: &CrawlName) -> bool {
         let crawl = self.of(name);
-        crawl.directory.state().is_dir() || crawl.own().is_dir()
+        let is_directory = |path: PathBuf| fs::symlink_metadata(path).is_ok_and(|about| about.is_dir());
+        is_directory(crawl.directory.state()) || is_directory(crawl.own())
     }
 
     /// A crawl of the folder.
@@ -134,10 +143,16 @@ impl ServedFolder {
     /// Not found.
     pub fn crawl(&self, name: &CrawlName) -> Result<CrawlFolder, Problem> {
         let is_plain = fs::symlink_metadata(self.root.join(name.as_str())).is_ok_and(|about| about.is_dir());
-        match is_plain && self.is_crawl(name) {
-            true => Ok(self.of(name)),
-            false => Err(Problem::missing(format!("there is no crawl {name}"))),
+        if !is_plain || !self.is_crawl(name) {
+            return Err(Problem::missing(format!("there is no crawl {name}")));
         }
+        let crawl = self.of(name);
+        // Others may have made it: nothing in it may lead out of it.
+        plain_file::check_tree(&crawl.own(), |_| true).map_err(|_| {
+            let detail = "has links or other special files, which suidao does not follow; remove them";
+            Problem::conflict(format!("{name}/.service {detail}"))
+        })?;
+        Ok(crawl)
     }
 
     /// The place of a crawl, which may not exist.

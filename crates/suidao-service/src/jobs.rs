@@ -1,4 +1,4 @@
-//! JobWork that takes long: each job has an id, a state, progress, and can be cancelled. Jobs are in memory; what they
+//! Work that takes long: each job has an id, a state, progress, and can be cancelled. Jobs are in memory; what they
 //! write is in the crawl directories.
 
 use std::collections::BTreeMap;
@@ -139,7 +139,7 @@ impl Jobs {
         work: impl FnOnce(JobWork) -> F + Send + 'static,
     ) -> Result<Arc<ServiceJob>, Problem>
     where
-        F: Future<Output = Result<Value, Problem>> + Send,
+        F: Future<Output = Result<Value, Problem>> + Send + 'static,
     {
         let job = {
             let mut list = self.lock();
@@ -170,7 +170,8 @@ impl Jobs {
                 }
             };
             started.state.send_replace(JobState::Running(0, 0));
-            let result = work(JobWork { job: Arc::clone(&started) }).await;
+            let result = tokio::spawn(work(JobWork { job: Arc::clone(&started) })).await;
+            let result = result.unwrap_or_else(|error| Err(Problem::internal(format!("the job failed: {error}"))));
             drop(permit);
             let was_cancelled = *started.cancel.borrow();
             started.state.send_replace(match result {
@@ -180,6 +181,11 @@ impl Jobs {
             });
         });
         Ok(job)
+    }
+
+    /// Whether a job of this crawl is unfinished.
+    pub fn has_unfinished(&self, crawl: &CrawlName) -> bool {
+        self.lock().1.values().any(|job| job.crawl.as_ref() == Some(crawl) && !job.state().is_over())
     }
 
     /// # Errors

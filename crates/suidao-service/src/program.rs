@@ -104,7 +104,10 @@ pub async fn run(
 
 /// Starts a process, with a sentence if it cannot.
 pub fn spawn(command: &mut Command) -> Result<Child, Problem> {
-    command.spawn().map_err(|error| Problem::busy(format!("cannot start a process: {error}; try again later")))
+    command.spawn().map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidInput => Problem::bad("a text has a NUL character, which no text may have"),
+        _ => Problem::busy(format!("cannot start a process: {error}; try again later")),
+    })
 }
 
 /// The last lines of the messages; lines of progress are passed on instead.
@@ -150,7 +153,7 @@ impl Ended {
         parsed.map_err(|error| Problem::internal(format!("the program's answer is not JSON: {error}")))
     }
 
-    /// Whether it reached its goal, or stopped before (exit code 1 or 130); else the problem that it states. `hidden`:
+    /// Whether it reached its goal, or was asked to stop (exit code 130); else the problem that it states. `hidden`:
     /// a path that is not the client's business.
     pub fn checked(self, hidden: &Path) -> Result<Self, Problem> {
         match self.code {

@@ -63,6 +63,8 @@ fn version(store: &Store) -> (u64, Option<Millis>) {
 struct Kept {
     reading: Option<Arc<Reading>>,
     index: Option<Arc<Index>>,
+    /// With its language and version.
+    report: Option<(String, String)>,
     used: Option<Instant>,
 }
 
@@ -106,6 +108,15 @@ impl Readings {
         let index = Arc::new(Index::open(&directory.root().join("index"))?);
         self.kept(name, |kept| kept.index = Some(Arc::clone(&index)));
         Ok(index)
+    }
+
+    /// The report of this language and version, if it was made already.
+    pub fn report(&self, name: &CrawlName, key: &str) -> Option<String> {
+        self.kept(name, |kept| kept.report.clone()).filter(|(known, _)| known == key).map(|(_, report)| report)
+    }
+
+    pub fn keep_report(&self, name: &CrawlName, key: String, report: &str) {
+        self.kept(name, |kept| kept.report = Some((key, report.to_owned())));
     }
 
     /// The index was replaced.

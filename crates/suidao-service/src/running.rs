@@ -18,6 +18,10 @@ use crate::program::{messages, spawn};
 const MOST: usize = 16;
 /// Latest pages that are remembered for clients that come back.
 const REMEMBERED: usize = 500;
+/// Time for a clean stop, after which a crawl is killed.
+const STOPPING: Duration = Duration::from_secs(90);
+/// Maximum number of commands without an answer.
+const OUTSTANDING: usize = 64;
 /// Longest wait for the answer of a busy crawl.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -35,6 +39,8 @@ enum Ask {
     /// A command, and where its answer goes.
     Command(Value, oneshot::Sender<Value>),
     Stop,
+    /// Without waiting for it.
+    Kill,
 }
 
 /// A fetched page with its number, which grows with time.
@@ -85,6 +91,15 @@ impl RunningCrawl {
 
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// Stops it, and kills it if that takes too long; what is on disk stays. Returns when it has ended.
+    pub async fn stop_in_time(&self) {
+        self.stop();
+        if tokio::time::timeout(STOPPING, self.end()).await.is_err() {
+            let _ = self.asks.send(Ask::Kill);
+            self.end().await;
+        }
     }
 
     /// Waits for its end.
@@ -162,7 +177,10 @@ impl RunningCrawls {
 
 /// Passes commands and answers on until the crawl has ended.
 async fn talk(mut child: Child, mut asked: mpsc::UnboundedReceiver<Ask>, crawl: &RunningCrawl) -> RunEnd {
-    let mut input = child.stdin.take();
+    // Of its own, because a crawl whose output is not read does not read its input.
+    let (commands, written) = mpsc::unbounded_channel();
+    let mut commands = Some(commands);
+    tokio::spawn(write(child.stdin.take(), written));
     let heard = tokio::spawn(messages(child.stderr.take(), &|_, _| {}));
     let mut waiting: VecDeque<oneshot::Sender<Value>> = VecDeque::new();
     if let Some(output) = child.stdout.take() {
@@ -181,17 +199,20 @@ async fn talk(mut child: Child, mut asked: mpsc::UnboundedReceiver<Ask>, crawl: 
                         let _ = answer.send(value);
                     }
                 }
-                ask = asked.recv(), if input.is_some() => match ask {
+                ask = asked.recv() => match ask {
                     Some(Ask::Command(command, answer)) => {
-                        waiting.push_back(answer);
-                        if write(&mut input, &command).await.is_err() {
-                            input = None;
+                        // Without an answer, the one who asks is told that the crawl is busy.
+                        if waiting.len() < OUTSTANDING && let Some(commands) = &commands {
+                            waiting.push_back(answer);
+                            let _ = commands.send(command);
                         }
                     }
-                    Some(Ask::Stop) | None => {
-                        let _ = write(&mut input, &json!({ "stop": {} })).await;
-                        input = None;
+                    Some(Ask::Stop) => {
+                        if let Some(commands) = commands.take() {
+                            let _ = commands.send(json!({ "stop": {} }));
+                        }
                     }
+                    Some(Ask::Kill) | None => drop(child.start_kill()),
                 }
             }
         }
@@ -200,8 +221,13 @@ async fn talk(mut child: Child, mut asked: mpsc::UnboundedReceiver<Ask>, crawl: 
     RunEnd { code: status.ok().and_then(|status| status.code()), messages: heard.await.unwrap_or_default() }
 }
 
-async fn write(input: &mut Option<ChildStdin>, command: &Value) -> std::io::Result<()> {
-    let Some(input) = input else { return Ok(()) };
-    input.write_all(format!("{command}\n").as_bytes()).await?;
-    input.flush().await
+/// Writes commands; the input ends with them.
+async fn write(input: Option<ChildStdin>, mut commands: mpsc::UnboundedReceiver<Value>) {
+    let Some(mut input) = input else { return };
+    while let Some(command) = commands.recv().await {
+        let line = format!("{command}\n");
+        if input.write_all(line.as_bytes()).await.is_err() || input.flush().await.is_err() {
+            return;
+        }
+    }
 }

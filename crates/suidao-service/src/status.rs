@@ -171,7 +171,9 @@ fn limit(crawl: &CrawlFolder) -> Option<i64> {
 fn curve(crawl: &CrawlFolder) -> Value {
     let text = plain_file::read_text(&crawl.directory.harvest_csv(), plain_file::LARGE).unwrap_or_default();
     let number = |line: &str, at: usize| line.split(',').nth(at)?.parse::<u64>().ok();
-    let points: Vec<[u64; 2]> = text.lines().filter_map(|line| Some([number(line, 0)?, number(line, 1)?])).collect();
+    let points = text.lines().filter_map(|line| Some([number(line, 0)?, number(line, 1)?]));
+    // Others may have made the file.
+    let points: Vec<[u64; 2]> = points.filter(|[pages, relevant]| relevant <= pages && *pages < 1 << 40).collect();
     let step = points.len().div_ceil(200).max(1);
     // The last one is always kept.
     let mut kept: Vec<&[u64; 2]> = points.iter().rev().step_by(step).collect();

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use suidao_page::model::number;
 use suidao_page::topic::Lexicon;
 use suidao_store::store::Meta;
-use tokio::sync::watch;
 
 use crate::folder::{CrawlFolder, CrawlName};
 use crate::jobs::{JobWork, ServiceJob};
@@ -74,8 +73,7 @@ impl CrawlService {
         if crawl.lexicon().exists() {
             command.arg("-m").arg(crawl.lexicon());
         }
-        let (_never, cancelled) = watch::channel(false);
-        run(command, cancelled, |_, _| {}).await?.checked(self.folder.root())?.json()
+        self.short_verb(command).await?.json()
     }
 
     /// The terms of the topic with their weights, and whether they were changed since the pages were judged.
@@ -102,8 +100,9 @@ impl CrawlService {
     }
 
     /// Changes terms and threshold. Pages keep their scores until they are judged again.
-    pub fn change_topic(&self, name: &CrawlName, change: &TopicChange) -> Result<Value, Problem> {
+    pub async fn change_topic(&self, name: &CrawlName, change: &TopicChange) -> Result<Value, Problem> {
         let crawl = self.folder.crawl(name)?;
+        let _alone = self.alone(name).await;
         let mut lexicon = lexicon(&crawl)?;
         for (term, weight) in &change.terms {
             let is_number = weight.is_none_or(|weight| weight.is_finite() && weight.abs() > 0.0);
@@ -136,8 +135,9 @@ impl CrawlService {
     }
 
     /// Exchanges the terms with those before the last change: a second time it does that change again.
-    pub(crate) fn undo_topic(&self, name: &CrawlName) -> Result<(), Problem> {
+    pub(crate) async fn undo_topic(&self, name: &CrawlName) -> Result<(), Problem> {
         let crawl = self.folder.crawl(name)?;
+        let _alone = self.alone(name).await;
         let [now, before] = [crawl.current_lexicon(), crawl.former_lexicon()];
         if !before.exists() {
             return Err(Problem::conflict("no change of the terms is known that could be undone"));
@@ -155,6 +155,9 @@ impl CrawlService {
         }
         let (service, name) = (Arc::clone(self), name.clone());
         self.jobs.begin("learn", Some(name.clone()), move |work| async move {
+            let _alone = service.alone(&name).await;
+            // Links are refused.
+            crawl.read(&crawl.labels())?;
             let (from, to) = (crawl.current_lexicon(), crawl.own().join("learnt.toml"));
             let before = lexicon(&crawl)?;
             // The file of the service, so that a killed job has changed nothing.
@@ -180,6 +183,7 @@ impl CrawlService {
         Meta::read(&crawl.directory)?;
         let (service, name) = (Arc::clone(self), name.clone());
         self.jobs.begin("rescore", Some(name.clone()), move |work| async move {
+            let _alone = service.alone(&name).await;
             service.judge_again(&name, &crawl, &work).await
         })
     }
@@ -190,10 +194,7 @@ impl CrawlService {
         crawl: &CrawlFolder,
         work: &JobWork,
     ) -> Result<Value, Problem> {
-        let runs = self.running.get(name).is_some();
-        if runs {
-            self.stop(name).await?;
-        }
+        self.pause(name).await;
         let mut command = self.program.verb(["rescore", "-q", "--progress", "--json"]);
         command.arg(crawl.directory.root());
         if crawl.lexicon().exists() {
@@ -203,8 +204,8 @@ impl CrawlService {
         let judged = run(command, work.cancelled(), |done, of| work.progress(done, of)).await;
         let judged = judged.and_then(|ended| ended.checked(self.folder.root())?.json());
         self.readings.forget(name);
-        if runs {
-            self.start(name)?;
+        if crawl.should_run() {
+            self.begin(name)?;
         }
         judged
     }

@@ -61,7 +61,6 @@ impl Access {
     }
 
     /// Begins a session with the token: a `Set-Cookie` value. `None` if the token is wrong or there is none.
-    #[allow(dead_code, reason = "for the web interface")]
     pub(crate) fn begin_session(&self, token: &str) -> Option<String> {
         let known = self.token.as_deref().is_some_and(|known| is_same(token.trim(), known));
         let mut random = [0; 16];
@@ -73,7 +72,6 @@ impl Access {
         Some(format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict"))
     }
 
-    #[allow(dead_code, reason = "for the web interface")]
     pub(super) fn permits_origin(&self, origin: &HeaderValue) -> bool {
         origin.to_str().is_ok_and(|origin| self.origins.iter().any(|known| known == origin))
     }

@@ -57,7 +57,10 @@ impl Call {
             return Err(Problem::parameter(unknown, format!("{} has no parameter {unknown}; {known}", route.path)));
         }
         let raw_query = head.uri.query().unwrap_or_default().to_owned();
-        Ok(Self { site, path, query, raw_query, headers: head.headers.clone(), body, lang })
+        let call = Self { site, path, query, raw_query, headers: head.headers.clone(), body, lang };
+        // Before anything is done.
+        call.number("wait", 0, LONGEST_WAIT as usize)?;
+        Ok(call)
     }
 
     pub fn service(&self) -> &Arc<CrawlService> {

@@ -49,13 +49,13 @@ pub(super) async fn change(call: Call) -> Answer {
 }
 
 pub(super) async fn delete(call: Call) -> Answer {
-    call.service().delete(&call.crawl()?, call.param("confirm").unwrap_or_default())?;
+    call.service().delete(&call.crawl()?, call.param("confirm").unwrap_or_default()).await?;
     Ok(answer::nothing())
 }
 
 pub(super) async fn start(call: Call) -> Answer {
     let name = call.crawl()?;
-    call.service().start(&name)?;
+    call.service().start(&name).await?;
     Ok(answer::json(200, &call.service().overview(&name).await?))
 }
 

@@ -96,7 +96,9 @@ async fn page(call: &Call, page: &str) -> Answer {
             FormattedPage::Warc(records) => answer::attachment(answer::bytes(200, media_type, records), "page.warc.gz"),
         })
     };
-    call.versioned(&version, made).await
+    let mut answer = call.versioned(&format!("{wanted}-{version}"), made).await?;
+    answer.headers_mut().insert(header::VARY, header::HeaderValue::from_static("accept"));
+    Ok(answer)
 }
 
 pub(super) async fn by_id(call: Call) -> Answer {

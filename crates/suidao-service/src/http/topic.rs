@@ -31,7 +31,7 @@ pub(super) async fn lexicon(call: Call) -> Answer {
 }
 
 pub(super) async fn change(call: Call) -> Answer {
-    Ok(answer::json(200, &call.service().change_topic(&call.crawl()?, &call.json()?)?))
+    Ok(answer::json(200, &call.service().change_topic(&call.crawl()?, &call.json()?).await?))
 }
 
 pub(super) async fn learn(call: Call) -> Answer {

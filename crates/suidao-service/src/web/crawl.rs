@@ -172,7 +172,7 @@ pub(crate) async fn act(call: Call) -> Answer {
     let service = call.service();
     let done = async {
         match typed("action") {
-            "start" => service.start(&name)?,
+            "start" => service.start(&name).await?,
             "stop" => service.stop(&name).await?,
             "pages" => {
                 let job =
@@ -181,7 +181,7 @@ pub(crate) async fn act(call: Call) -> Answer {
                     return Err(problem);
                 }
                 if service.running.get(&name).is_none() {
-                    service.start(&name)?;
+                    service.start(&name).await?;
                 }
             }
             "seeds" => {
@@ -194,7 +194,7 @@ pub(crate) async fn act(call: Call) -> Answer {
                 return Ok(answer::see_other(&format!("/jobs/{}", job.id)));
             }
             "delete" => {
-                service.delete(&name, typed("confirm"))?;
+                service.delete(&name, typed("confirm")).await?;
                 return Ok(answer::see_other("/"));
             }
             _ => return Err(Problem::parameter("action", "is unknown")),

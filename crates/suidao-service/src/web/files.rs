@@ -64,7 +64,9 @@ pub(crate) async fn report(call: Call) -> Answer {
     // After the skip link; the report is made by the program.
     let page = page.replacen("</a>\n", &format!("</a>\n{back}"), 1);
     let mut response = answer::bytes(200, "text/html; charset=utf-8", page);
-    let policy = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; img-src data:");
+    let policy = HeaderValue::from_static(
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    );
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     Ok(response)
 }

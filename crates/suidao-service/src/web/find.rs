@@ -39,7 +39,7 @@ pub(crate) async fn found(call: Call) -> Answer {
     .await
 }
 
-/// The newest answers of a search, as RSS 2.0.
+/// The best answers of a search, as RSS 2.0.
 pub(crate) async fn feed(call: Call) -> Answer {
     let name = frame::crawl(&call)?;
     let words = call.param("q").unwrap_or_default().to_owned();

@@ -22,11 +22,11 @@ const SKIPPED: usize = 50;
 pub(crate) async fn label(call: Call) -> Answer {
     let skipped = call.param("skip").unwrap_or_default().to_owned();
     let again = call.param("again").map(str::to_owned);
-    show(&call, &skipped, again).await
+    show(&call, &skipped, again, None).await
 }
 
 /// `again`: the URL that was answered last, to go back to.
-async fn show(call: &Call, skipped: &str, again: Option<String>) -> Answer {
+async fn show(call: &Call, skipped: &str, again: Option<String>, refused: Option<String>) -> Answer {
     let name = frame::crawl(call)?;
     let lang = call.lang;
     let urls: Vec<&str> = skipped.split_whitespace().rev().take(SKIPPED).collect();
@@ -50,6 +50,7 @@ async fn show(call: &Call, skipped: &str, again: Option<String>) -> Answer {
         skipped,
         again,
         message,
+        refused,
     };
     Ok(frame::page(lang, 200, Some(&name), "/label", &title, include_str!("label.html"), context))
 }
@@ -118,6 +119,6 @@ pub(crate) async fn learn(call: Call) -> Answer {
     let name = frame::crawl(&call)?;
     match frame::or_message(call.service().learn(&name).map(|job| answer::see_other(&format!("/jobs/{}", job.id))))? {
         Ok(done) => Ok(done),
-        Err(_) => show(&call, "", None).await,
+        Err(message) => show(&call, "", None, Some(message)).await,
     }
 }

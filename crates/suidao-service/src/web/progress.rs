@@ -66,6 +66,7 @@ fn name(lang: Lang, kind: &str) -> String {
         "rescore" => lang.text("web-job-rescore", &[]),
         "refresh" => lang.text("web-job-refresh", &[]),
         "export" => lang.text("web-job-export", &[]),
+        "plan" | "change" => lang.text("web-check", &[]),
         _ => lang.text("web-job-index", &[]),
     }
 }

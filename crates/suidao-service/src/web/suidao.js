@@ -3,7 +3,11 @@
 async function put(element, path) {
   try {
     const answer = await fetch(path, { headers: { accept: "text/html" } });
-    if (answer.ok) element.innerHTML = await answer.text();
+    if (!answer.ok) return;
+    const before = element.querySelector(".state")?.className;
+    element.innerHTML = await answer.text();
+    // The buttons depend on the state.
+    if (before && before !== element.querySelector(".state")?.className) location.reload();
   } catch {
     // The service is restarting; the next attempt may succeed.
   }

@@ -15,8 +15,9 @@ use crate::topic::TopicChange;
 
 type Answer = Result<Response<Body>, Problem>;
 
-/// Terms that are shown: the heaviest.
-const SHOWN: usize = 150;
+/// Terms that are shown, for and against the topic: the heaviest.
+const SHOWN: usize = 120;
+const AGAINST: usize = 40;
 /// The weight of an added term, if none is typed, is that of the heaviest this far down.
 const TYPICAL: usize = 5;
 
@@ -29,8 +30,9 @@ async fn show(call: &Call, message: Option<&str>) -> Answer {
     let lang = call.lang;
     let topic = call.service().topic(&name)?;
     let terms = topic["terms"].as_array().cloned().unwrap_or_default();
-    let positive = terms.iter().filter(|term| term["weight"].as_f64() > Some(0.0));
-    let shown: Vec<(String, f64)> = positive.take(SHOWN).map(pair).collect();
+    let is_for = |term: &&Json| term["weight"].as_f64() > Some(0.0);
+    let against = terms.iter().filter(|term| !is_for(term)).take(AGAINST);
+    let shown: Vec<(String, f64)> = terms.iter().filter(is_for).take(SHOWN).chain(against).map(pair).collect();
     let estimate = call.service().estimate(&name).await.unwrap_or_default();
     let suggested = |key: &str| -> Vec<String> {
         let words = estimate["lexicon"][key].as_array().into_iter().flatten();
@@ -61,48 +63,52 @@ pub(crate) async fn change(call: Call) -> Answer {
     let form = call.form()?;
     let typed = |field: &str| form.get(field).map(|text| text.trim()).unwrap_or_default();
     let service = call.service();
-    let done = || match typed("action") {
-        "rescore" => Ok(answer::see_other(&format!("/jobs/{}", service.rescore(&name)?.id))),
-        "undo" => {
-            service.undo_topic(&name)?;
-            Ok(answer::see_other(&frame::place(&name, "/terms")))
-        }
-        "save" => {
-            let topic = service.topic(&name)?;
-            let known: BTreeMap<String, f64> = topic["terms"].as_array().into_iter().flatten().map(pair).collect();
-            let number = |text: &str| {
-                let wrong = || Problem::parameter("terms", call.lang.text("web-no-number", &[&text]));
-                text.parse::<f64>().map_err(|_| wrong())
-            };
-            let mut terms = BTreeMap::new();
-            for (field, value) in &form {
-                if let Some(term) = field.strip_prefix("weight:") {
-                    let weight = number(value.trim())?;
-                    if form.contains_key(&format!("gone:{term}")) {
-                        terms.insert(term.to_owned(), None);
-                    } else if known.get(term).is_none_or(|old| (old - weight).abs() > 1e-9) {
-                        terms.insert(term.to_owned(), Some(weight));
+    let done = async {
+        match typed("action") {
+            "rescore" => Ok(answer::see_other(&format!("/jobs/{}", service.rescore(&name)?.id))),
+            "undo" => {
+                service.undo_topic(&name).await?;
+                Ok(answer::see_other(&frame::place(&name, "/terms")))
+            }
+            "save" => {
+                let topic = service.topic(&name)?;
+                let known: BTreeMap<String, f64> = topic["terms"].as_array().into_iter().flatten().map(pair).collect();
+                let number = |text: &str| {
+                    let wrong = || Problem::parameter("terms", call.lang.text("web-no-number", &[&text]));
+                    text.parse::<f64>().map_err(|_| wrong())
+                };
+                let mut terms = BTreeMap::new();
+                for (field, value) in &form {
+                    if let Some(term) = field.strip_prefix("weight:") {
+                        let weight = number(value.trim())?;
+                        if form.contains_key(&format!("gone:{term}")) {
+                            terms.insert(term.to_owned(), None);
+                        } else if known.get(term).is_none_or(|old| (old - weight).abs() > 1e-9) {
+                            terms.insert(term.to_owned(), Some(weight));
+                        }
                     }
                 }
+                let mut weights: Vec<f64> = known.values().copied().filter(|weight| *weight > 0.0).collect();
+                weights.sort_by(|one, other| other.total_cmp(one));
+                let typical = weights.get(TYPICAL).or(weights.last()).copied().unwrap_or(1.0);
+                for line in typed("added").lines().map(str::trim).filter(|line| !line.is_empty()) {
+                    let (term, weight) = match line.split_once('\t') {
+                        Some((term, weight)) => (term.trim(), number(weight.trim())?),
+                        None => (line, typical),
+                    };
+                    terms.insert(term.to_owned(), Some(weight));
+                }
+                let threshold = number(typed("threshold"))?;
+                let is_new = topic["page_threshold"].as_f64().is_none_or(|old| (old - threshold).abs() > 1e-9);
+                service
+                    .change_topic(&name, &TopicChange { terms, page_threshold: is_new.then_some(threshold) })
+                    .await?;
+                Ok(answer::see_other(&frame::place(&name, "/terms")))
             }
-            let mut weights: Vec<f64> = known.values().copied().filter(|weight| *weight > 0.0).collect();
-            weights.sort_by(|one, other| other.total_cmp(one));
-            let typical = weights.get(TYPICAL).or(weights.last()).copied().unwrap_or(1.0);
-            for line in typed("added").lines().map(str::trim).filter(|line| !line.is_empty()) {
-                let (term, weight) = match line.split_once('\t') {
-                    Some((term, weight)) => (term.trim(), number(weight.trim())?),
-                    None => (line, typical),
-                };
-                terms.insert(term.to_owned(), Some(weight));
-            }
-            let threshold = number(typed("threshold"))?;
-            let is_new = topic["page_threshold"].as_f64().is_none_or(|old| (old - threshold).abs() > 1e-9);
-            service.change_topic(&name, &TopicChange { terms, page_threshold: is_new.then_some(threshold) })?;
-            Ok(answer::see_other(&frame::place(&name, "/terms")))
+            _ => Err(Problem::parameter("action", "is unknown")),
         }
-        _ => Err(Problem::parameter("action", "is unknown")),
     };
-    match frame::or_message(done())? {
+    match frame::or_message(done.await)? {
         Ok(done) => Ok(done),
         Err(message) => show(&call, Some(&message)).await,
     }

@@ -37,7 +37,7 @@ impl HarvestTrouble {
         }
         if pages < ENOUGH {
             None
-        } else if pages - latest >= DRY {
+        } else if pages.saturating_sub(latest) >= DRY {
             Some(Self::Dry { pages: pages - latest })
         } else if (relevant as f64) < LOW * pages as f64 {
             Some(Self::Low { relevant, pages })
