@@ -13,7 +13,7 @@ use super::serve::program;
 /// Give an agent tools to search and read crawls, by the Model Context Protocol on standard input and output.
 #[derive(Args)]
 #[command(
-    after_help = "Example of an agent's configuration:\n  {\"mcpServers\": {\"suidao\": {\"command\": \"suidao\", \
+    after_help = "Example: suidao mcp crawls\n\nConfiguration of an agent:\n  {\"mcpServers\": {\"suidao\": {\"command\": \"suidao\", \
     \"args\": [\"mcp\", \"/home/me/crawls\"]}}}"
 )]
 pub struct McpArgs {
