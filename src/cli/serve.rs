@@ -73,9 +73,7 @@ pub fn run(args: &ServeArgs, verbosity: Verbosity) -> Result<Exit> {
     let site = SearchSite::new(index, &source.to_string());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let listener = TcpListener::bind(args.listen)
-            .await
-            .with_context(|| format!("cannot listen on {}; choose another address with --listen", args.listen))?;
+        let listener = listener(args).await?;
         let address = listener.local_addr()?;
         let end = interrupts();
         if !verbosity.quiet {
@@ -94,6 +92,11 @@ pub fn run(args: &ServeArgs, verbosity: Verbosity) -> Result<Exit> {
     })
 }
 
+async fn listener(args: &ServeArgs) -> Result<TcpListener> {
+    let listener = TcpListener::bind(args.listen).await;
+    listener.with_context(|| format!("cannot listen on {}; choose another address with --listen", args.listen))
+}
+
 /// Whether the directory holds crawls and is not one itself.
 fn is_folder(args: &ServeArgs) -> bool {
     let directory = CrawlDirectory::new(&args.source.directory);
@@ -109,12 +112,14 @@ fn folder(args: &ServeArgs, verbosity: Verbosity) -> Result<Exit> {
         args.listen
     );
     let program = program(args.config.as_deref())?;
+    let is_new = !args.source.directory.exists();
     let folder = ServedFolder::open(&args.source.directory)?;
+    if is_new {
+        infoln!(verbosity, "Made the folder {}", folder.root().display());
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
-        let listener = TcpListener::bind(args.listen)
-            .await
-            .with_context(|| format!("cannot listen on {}; choose another address with --listen", args.listen))?;
+        let listener = listener(args).await?;
         let address = listener.local_addr()?;
         let end = interrupts();
         if !verbosity.quiet {

@@ -446,17 +446,33 @@ fn a_person_makes_a_search_engine_in_a_browser() {
             continue;
         }
         let crawl = format!("/c/{}", percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC));
-        let parts = ["", "/label", "/terms", "/files", "/estimate", "/live"];
+        let own = ["JSON", "lines", "CSV", "Parquet", "Markdown", "WARC", "English", "Y", "N", "S"];
+        // Mistakes are told in the reader's language.
+        let form = "Content-Type: application/x-www-form-urlencoded\r\nAccept: text/html\r\nAccept-Language: zh\r\n";
+        let new = "keywords=%E8%B6%B3%E7%90%83&seeds=http%3A%2F%2Fa.cn%2F";
+        for (path, fields, status) in [
+            ("/new", format!("name=..&{new}"), 400),
+            ("/new", format!("name={name}&{new}"), 409),
+            ("/new", "name=1&seeds=http%3A%2F%2Fa.cn%2F".to_owned(), 400),
+            ("/new", "name=1&keywords=1".to_owned(), 400),
+            ("/new", format!("name=1&pages=1.5&{new}"), 400),
+            ("/new", "name=1&keywords=1&seeds=ftp%3A%2F%2Fa.cn%2F".to_owned(), 400),
+            (&*crawl, "action=delete&confirm=1".to_owned(), 400),
+            (&*crawl, "action=seeds&seeds=ftp%3A%2F%2Fa.cn%2F".to_owned(), 400),
+            (&*crawl, "action=pages&pages=1.5".to_owned(), 400),
+            ("/c/1", "action=start".to_owned(), 404),
+        ] {
+            let reply = asked(&service.address, "POST", path, form, &fields);
+            assert_eq!(reply.status, status, "{path} {fields}: {}", reply.text());
+            assert_chinese(&format!("{path} {fields}"), &reply.text(), &own);
+        }
+        let parts = ["", "/label", "/terms", "/files", "/estimate", "/live", "/nothing"];
         let paths = parts.iter().map(|part| format!("{crawl}{part}"));
         for path in paths.chain(["/", "/new", "/login", "/jobs/3"].map(str::to_owned)) {
             let page = asked(&service.address, "GET", &path, "Accept: text/html\r\nAccept-Language: zh\r\n", "").text();
             let fragment = page.contains("<html").then_some(page.clone());
             let page = fragment.unwrap_or_else(|| format!("<html lang=\"zh-CN\">{page}"));
-            assert_chinese(
-                &path,
-                &page,
-                &["JSON", "lines", "CSV", "Parquet", "Markdown", "WARC", "English", "Y", "N", "S"],
-            );
+            assert_chinese(&path, &page, &own);
         }
     }
 }

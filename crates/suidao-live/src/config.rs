@@ -348,8 +348,8 @@ fn parse(name: &str, text: &str) -> Result<toml::Table, ConfigError> {
     toml::from_str(text).map_err(shape)
 }
 
-/// Replaces the keys of a table by those of another.
-fn merge(table: &mut toml::Table, other: toml::Table) {
+/// Replaces the keys of a table by those of another, section by section.
+pub fn merge(table: &mut toml::Table, other: toml::Table) {
     for (key, value) in other {
         match (table.get_mut(&key), value) {
             (Some(toml::Value::Table(inner)), toml::Value::Table(value)) => merge(inner, value),

@@ -1,7 +1,6 @@
 //! The service for agents, by the Model Context Protocol: a few tools whose answers fit into a context, and pages as
 //! resources. Texts of pages are marked as foreign, because they may contain instructions.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -403,9 +402,4 @@ impl AgentDoor {
     pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
         self.0.handle(request).await.map(Body::new)
     }
-}
-
-/// The names of all tools, for documentation.
-pub fn tool_names() -> impl Iterator<Item = Cow<'static, str>> {
-    TOOLS.iter().map(|tool| Cow::Borrowed(tool.name))
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use suidao_live::config::merge;
 use suidao_page::topic::Lexicon;
 use suidao_store::store::{Meta, StoreError};
 
@@ -48,7 +49,7 @@ impl CrawlService {
         match self.state(&crawl) {
             CrawlState::New | CrawlState::Stopped | CrawlState::Done | CrawlState::Failed(_) => {}
             CrawlState::Running | CrawlState::Stopping => {
-                return Err(Problem::conflict(format!("{name} runs already")));
+                return Err(Problem::said("web-runs-already", 409, &[name]));
             }
             CrawlState::InUse(why) | CrawlState::Incompatible(why) | CrawlState::Unreadable(why) => {
                 return Err(Problem::conflict(why));
@@ -126,8 +127,7 @@ impl CrawlService {
             }
             None => {
                 if let Some(wrong) = seeds.iter().find(|seed| !is_seed(seed)) {
-                    let how = "write a URL as http://host/path or example.org";
-                    return Err(Problem::parameter("seeds", format!("{wrong} is not a URL to crawl; {how}")));
+                    return Err(Problem::said("web-no-seed", 400, &[wrong]).of("seeds"));
                 }
                 Value::Null
             }
@@ -164,7 +164,7 @@ impl CrawlService {
     pub fn refresh(self: &Arc<Self>, name: &CrawlName, requests: u64) -> Result<Arc<ServiceJob>, Problem> {
         let crawl = self.folder.crawl(name)?;
         if self.running.get(name).is_some() {
-            return Err(Problem::conflict(format!("{name} is being crawled; stop it before a refresh")));
+            return Err(Problem::said("web-stop-first", 409, &[name]));
         }
         if requests == 0 {
             return Err(Problem::parameter("requests", "must be at least 1"));
@@ -194,14 +194,14 @@ impl CrawlService {
     pub async fn delete(&self, name: &CrawlName, confirm: &str) -> Result<(), Problem> {
         let crawl = self.folder.crawl(name)?;
         if confirm != name.as_str() {
-            return Err(Problem::parameter("confirm", format!("to delete the crawl, repeat its name: confirm={name}")));
+            return Err(Problem::said("web-confirm", 400, &[name]).of("confirm"));
         }
         if self.jobs.has_unfinished(name) {
-            return Err(Problem::conflict(format!("a job works on {name}; wait for it, or cancel it first")));
+            return Err(Problem::said("web-job-works", 409, &[name]));
         }
         let _alone = self.alone(name).await;
         if self.running.get(name).is_some() {
-            return Err(Problem::conflict(format!("{name} runs; stop it first")));
+            return Err(Problem::said("web-stop-first", 409, &[name]));
         }
         if let CrawlState::InUse(why) = self.state(&crawl) {
             return Err(Problem::conflict(why));
@@ -248,13 +248,4 @@ fn is_seed(word: &str) -> bool {
     let word = word.trim();
     CrawlUrl::parse(word).is_ok()
         || !word.contains("://") && word.contains('.') && CrawlUrl::parse(&format!("http://{word}")).is_ok()
-}
-
-fn merge(table: &mut toml::Table, other: toml::Table) {
-    for (key, value) in other {
-        match (table.get_mut(&key), value) {
-            (Some(toml::Value::Table(inner)), toml::Value::Table(value)) => merge(inner, value),
-            (_, value) => drop(table.insert(key, value)),
-        }
-    }
 }

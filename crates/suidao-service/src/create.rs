@@ -64,7 +64,7 @@ impl CrawlService {
             let (place, plan) = service.prepare(&new, &work).await?;
             let directory = service.folder.of(&name).directory.root().to_owned();
             if directory.exists() {
-                return Err(Problem::conflict(format!("there is a crawl {name} already")));
+                return Err(Problem::said("web-name-taken", 409, &[&name]));
             }
             fs::rename(place.path(), &directory).map_err(StoreError::io(&directory, "make it"))?;
             // Nothing is left to be removed.
@@ -92,15 +92,14 @@ impl CrawlService {
     fn check(&self, new: &CrawlRequest, must_be_new: bool) -> Result<CrawlName, Problem> {
         let name = CrawlName::parse(if must_be_new { &new.name } else { "plan" })?;
         if must_be_new && self.folder.of(&name).directory.root().symlink_metadata().is_ok() {
-            return Err(Problem::conflict(format!("there is a crawl {name} already; choose another name")));
+            return Err(Problem::said("web-name-taken", 409, &[&name]));
         }
         let topic = &new.topic;
         if topic.keywords.is_empty() && topic.lexicon.is_none() && topic.urls.is_empty() && topic.texts.is_empty() {
-            let sources = "give keywords, sample pages (urls or texts) or a lexicon";
-            return Err(Problem::parameter("topic", format!("the crawl has no topic; {sources}")));
+            return Err(Problem::said("web-no-topic", 400, &[]).of("topic"));
         }
         if new.seeds.is_empty() {
-            return Err(Problem::parameter("seeds", "the crawl has no seeds; give addresses of pages to begin with"));
+            return Err(Problem::said("web-no-seeds", 400, &[]).of("seeds"));
         }
         for (parameter, list) in [
             ("seeds", &new.seeds),
@@ -187,7 +186,7 @@ impl CrawlService {
 
 /// Names the parameter of a problem that the program states.
 fn blame(problem: Problem, parameter: &str) -> Problem {
-    if problem.status == 400 { Problem { parameter: Some(parameter.to_owned()), ..problem } } else { problem }
+    if problem.status == 400 { problem.of(parameter) } else { problem }
 }
 
 fn lines(words: &[String]) -> String {
@@ -211,7 +210,7 @@ pub(crate) fn table(config: &Map<String, Value>) -> Result<toml::Table, Problem>
 /// Sets the limit of pages.
 pub(crate) fn set_pages(table: &mut toml::Table, pages: u64) -> Result<(), Problem> {
     let pages = i64::try_from(pages).ok().filter(|pages| *pages > 0);
-    let pages = pages.ok_or_else(|| Problem::parameter("pages", "must be a number of at least 1"))?;
+    let pages = pages.ok_or_else(|| Problem::said("web-no-pages", 400, &[]).of("pages"))?;
     let limits = table.entry("limits").or_insert_with(|| toml::Table::new().into());
     let limits = limits.as_table_mut().ok_or_else(|| Problem::parameter("config", "limits must be an object"))?;
     limits.insert("pages".to_owned(), pages.into());

@@ -37,8 +37,7 @@ impl CrawlName {
             && text.len() <= 200
             && text.chars().all(|letter| letter.is_alphanumeric() || "-_.".contains(letter));
         if !is_name {
-            let rule = "a name has 1 to 64 letters or digits, with - _ . after the first";
-            return Err(Problem::parameter("name", format!("{text:?} cannot be the name of a crawl: {rule}")));
+            return Err(Problem::said("web-no-name", 400, &[&text]).of("name"));
         }
         Ok(Self(text.to_owned()))
     }
@@ -144,7 +143,7 @@ impl ServedFolder {
     pub fn crawl(&self, name: &CrawlName) -> Result<CrawlFolder, Problem> {
         let is_plain = fs::symlink_metadata(self.root.join(name.as_str())).is_ok_and(|about| about.is_dir());
         if !is_plain || !self.is_crawl(name) {
-            return Err(Problem::missing(format!("there is no crawl {name}")));
+            return Err(Problem::said("web-unknown-crawl", 404, &[name]));
         }
         let crawl = self.of(name);
         // Others may have made it: nothing in it may lead out of it.

@@ -192,7 +192,7 @@ impl Jobs {
     /// Not found.
     pub fn job(&self, id: &str) -> Result<Arc<ServiceJob>, Problem> {
         let found = id.parse().ok().and_then(|id: u64| self.lock().1.get(&id).cloned());
-        found.ok_or_else(|| Problem::missing(format!("there is no job {id}; jobs end with the service")))
+        found.ok_or_else(|| Problem::said("web-unknown-job", 404, &[&id]))
     }
 
     /// All that are remembered, the newest first.

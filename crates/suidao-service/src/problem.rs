@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use suidao_export::index::IndexError;
+use suidao_page::messages::Lang;
 use suidao_store::store::StoreError;
 
 /// A request that cannot be answered as wanted.
@@ -16,11 +17,31 @@ pub struct Problem {
     pub detail: String,
     /// The parameter or field that is wrong.
     pub parameter: Option<String>,
+    /// The message and its arguments, if it is in the table of messages.
+    message: Option<(&'static str, Vec<String>)>,
 }
 
 impl Problem {
-    fn new(status: u16, detail: impl fmt::Display) -> Self {
-        Self { status, detail: detail.to_string(), parameter: None }
+    pub(crate) fn new(status: u16, detail: impl fmt::Display) -> Self {
+        Self { status, detail: detail.to_string(), parameter: None, message: None }
+    }
+
+    /// A problem that people meet on pages too: a message of the table, so that they read it in their language.
+    pub fn said(key: &'static str, status: u16, arguments: &[&dyn fmt::Display]) -> Self {
+        let texts = arguments.iter().map(ToString::to_string).collect();
+        Self { message: Some((key, texts)), ..Self::new(status, Lang::English.text(key, arguments)) }
+    }
+
+    /// The same about a parameter or field.
+    pub fn of(self, parameter: &str) -> Self {
+        Self { parameter: Some(parameter.to_owned()), ..self }
+    }
+
+    /// The message in a language; `None` if there is only the detail, in English.
+    pub fn message(&self, lang: Lang) -> Option<String> {
+        let (key, texts) = self.message.as_ref()?;
+        let arguments: Vec<&dyn fmt::Display> = texts.iter().map(|text| text as &dyn fmt::Display).collect();
+        Some(lang.text(key, &arguments))
     }
 
     /// A parameter or field is wrong.
@@ -85,7 +106,7 @@ impl Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NoCrawl { .. } => Self::conflict("the crawl has not been started yet; start it first"),
+            StoreError::NoCrawl { .. } => Self::said("web-not-started", 409, &[]),
             StoreError::InUse { .. } | StoreError::OtherFormat { .. } => Self::conflict(error),
             error => Self::internal(error),
         }

@@ -150,7 +150,7 @@ impl RunningCrawls {
     ) -> Result<(), Problem> {
         let mut running = self.lock();
         if running.contains_key(name) {
-            return Err(Problem::conflict(format!("{name} runs already")));
+            return Err(Problem::said("web-runs-already", 409, &[name]));
         }
         if running.len() >= MOST {
             return Err(Problem::busy(format!("{MOST} crawls run already; stop one of them first")));

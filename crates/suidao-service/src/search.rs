@@ -64,7 +64,7 @@ impl CrawlService {
             }
             (Err(IndexError::Missing(_) | IndexError::Incompatible { .. } | IndexError::Engine { .. }), store) => {
                 if store.is_empty() {
-                    return Err(Problem::conflict("the crawl has no page yet"));
+                    return Err(Problem::said("web-no-page-yet", 409, &[]));
                 }
                 let job = match self.jobs.all().into_iter().find(|job| is_update(job, name)) {
                     Some(job) => job,

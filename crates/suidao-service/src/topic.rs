@@ -60,7 +60,7 @@ impl CrawlService {
     pub async fn estimate(&self, name: &CrawlName) -> Result<Value, Problem> {
         let crawl = self.folder.crawl(name)?;
         if !crawl.labels().exists() {
-            return Err(Problem::conflict("no page is labelled yet; answer about some pages first"));
+            return Err(Problem::said("web-label-first", 409, &[]));
         }
         self.label(name, &["--json".to_owned()]).await
     }
@@ -107,13 +107,12 @@ impl CrawlService {
         for (term, weight) in &change.terms {
             let is_number = weight.is_none_or(|weight| weight.is_finite() && weight.abs() > 0.0);
             if term.trim().is_empty() || term.chars().count() > 100 || !is_number {
-                let rule = "a term has 1 to 100 characters, and a weight other than 0, or null to remove it";
-                return Err(Problem::parameter("terms", format!("{term:?}: {rule}")));
+                return Err(Problem::said("web-no-term", 400, &[term]).of("terms"));
             }
         }
         if let Some(threshold) = change.page_threshold {
             if !(threshold > 0.0 && threshold <= 1.0) {
-                return Err(Problem::parameter("page_threshold", "must be above 0 and at most 1"));
+                return Err(Problem::said("web-no-threshold", 400, &[]).of("page_threshold"));
             }
             lexicon.page.value = threshold;
             "by hand".clone_into(&mut lexicon.page.chosen);
@@ -151,7 +150,7 @@ impl CrawlService {
     pub fn learn(self: &Arc<Self>, name: &CrawlName) -> Result<Arc<ServiceJob>, Problem> {
         let crawl = self.folder.crawl(name)?;
         if !crawl.labels().exists() {
-            return Err(Problem::conflict("no page is labelled yet; answer about some pages first"));
+            return Err(Problem::said("web-label-first", 409, &[]));
         }
         let (service, name) = (Arc::clone(self), name.clone());
         self.jobs.begin("learn", Some(name.clone()), move |work| async move {

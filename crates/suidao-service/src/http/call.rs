@@ -112,8 +112,11 @@ impl Call {
         serde_json::from_slice(text).map_err(|error| {
             // serde names an unknown field within grave accents.
             let message = error.to_string();
-            let field = message.split('`').nth(1).map(str::to_owned);
-            Problem { parameter: field, ..Problem::bad(format!("the body is not what is expected: {message}")) }
+            let problem = Problem::bad(format!("the body is not what is expected: {message}"));
+            match message.split('`').nth(1) {
+                Some(field) => problem.of(field),
+                None => problem,
+            }
         })
     }
 

@@ -126,7 +126,7 @@ async fn admitted(site: &Arc<Site>, request: Request<Body>) -> Result<Response<B
         && !is_ours(field(header::HOST), names)
     {
         let detail = "unknown host name; use the address, or start suidao serve with --name";
-        return Err(Problem { status: 421, detail: detail.to_owned(), parameter: None });
+        return Err(Problem::new(421, detail));
     }
     if head.method == Method::OPTIONS {
         return Ok(answer::preflight(&site.access, head.headers.get(header::ORIGIN)));
@@ -156,16 +156,16 @@ async fn admitted(site: &Arc<Site>, request: Request<Body>) -> Result<Response<B
 }
 
 fn no_token() -> Problem {
-    Problem { status: 401, detail: "a token is needed".to_owned(), parameter: None }
+    Problem::new(401, "a token is needed")
 }
 
 async fn read_body(body: Body) -> Result<Bytes, Problem> {
     let read = tokio::time::timeout(BODY_TIME, to_bytes(body, MAX_BODY)).await;
-    let slow = Problem { status: 408, detail: "the body did not arrive in time".to_owned(), parameter: None };
+    let slow = Problem::new(408, "the body did not arrive in time");
     read.map_err(|_| slow)?.map_err(|_| too_large())
 }
 
 fn too_large() -> Problem {
     let detail = format!("the body is cut off, or larger than {} MB", MAX_BODY >> 20);
-    Problem { status: 413, detail, parameter: None }
+    Problem::new(413, detail)
 }

@@ -151,10 +151,10 @@ pub(super) fn find(method: &Method, path: &str) -> Result<(&'static Route, BTree
         allowed.push(route.method.as_str());
     }
     if allowed.is_empty() {
-        return Err(Problem::missing(format!("there is nothing at {path}; /api/v1/openapi.json lists all paths")));
+        return Err(Problem::said("web-nothing-here", 404, &[&path]));
     }
     let detail = format!("{method} is not possible here; use {}", allowed.join(" or "));
-    Err(Problem { status: 405, detail, parameter: Some(allowed.join(", ")) })
+    Err(Problem::new(405, detail).of(&allowed.join(", ")))
 }
 
 /// The decoded parts of a path, if it has the form of the pattern.

@@ -41,7 +41,7 @@ pub(crate) async fn overview(call: Call) -> Answer {
     show(&call, None).await
 }
 
-async fn show(call: &Call, message: Option<&str>) -> Answer {
+async fn show(call: &Call, problem: Option<&Problem>) -> Answer {
     let name = frame::crawl(call)?;
     let status = call.service().status(&name).await?;
     let lang = call.lang;
@@ -54,9 +54,9 @@ async fn show(call: &Call, message: Option<&str>) -> Answer {
         started => status["created"].is_string(),
         limit => status["limit"].as_u64(),
         more => status["limit"].as_u64().map_or(1_000, |limit| limit * 2),
-        message,
+        message => problem.map(|problem| frame::told(lang, problem)),
     };
-    let code = if message.is_some() { 400 } else { 200 };
+    let code = problem.map_or(200, |problem| problem.status);
     Ok(frame::page(lang, code, Some(&name), "", name.as_str(), include_str!("crawl.html"), context))
 }
 
@@ -110,7 +110,7 @@ fn progress(lang: Lang, name: &CrawlName, status: &Json) -> Value {
     context! {
         state,
         shown => state_name(lang, state),
-        detail => status["detail"].as_str(),
+        detail => status["detail"].as_str().map(|detail| frame::of_program(lang, detail)),
         tiles,
         plot => (pages > 0).then(|| html(plot(lang, &points))),
         newest => relevant_ones,
@@ -165,9 +165,7 @@ pub(crate) async fn act(call: Call) -> Answer {
     let form = call.form()?;
     let typed = |field: &str| form.get(field).map(|text| text.trim()).unwrap_or_default();
     let number = |field: &'static str| {
-        typed(field)
-            .parse::<u64>()
-            .map_err(|_| Problem::parameter(field, call.lang.text("web-no-number", &[&typed(field)])))
+        typed(field).parse::<u64>().map_err(|_| Problem::said("web-no-number", 400, &[&typed(field)]).of(field))
     };
     let service = call.service();
     let done = async {
@@ -203,6 +201,6 @@ pub(crate) async fn act(call: Call) -> Answer {
     };
     match frame::or_message(done.await)? {
         Ok(done) => Ok(done),
-        Err(message) => show(&call, Some(&message)).await,
+        Err(problem) => show(&call, Some(&problem)).await,
     }
 }

@@ -17,7 +17,7 @@ pub(crate) async fn files(call: Call) -> Answer {
     show(&call, None).await
 }
 
-async fn show(call: &Call, message: Option<&str>) -> Answer {
+async fn show(call: &Call, problem: Option<&Problem>) -> Answer {
     let name = frame::crawl(call)?;
     let lang = call.lang;
     let exports = call.service().exports(&name)?;
@@ -27,8 +27,8 @@ async fn show(call: &Call, message: Option<&str>) -> Answer {
         context! { name => file_name, size => bytes(file["bytes"].as_u64().unwrap_or_default()), link }
     });
     let title = lang.text("web-export", &[]);
-    let context = context! { act => frame::place(&name, "/files"), files => files.collect::<Vec<_>>(), message };
-    let status = if message.is_some() { 400 } else { 200 };
+    let context = context! { act => frame::place(&name, "/files"), files => files.collect::<Vec<_>>(), message => problem.map(|problem| frame::told(lang, problem)) };
+    let status = problem.map_or(200, |problem| problem.status);
     Ok(frame::page(lang, status, Some(&name), "/files", &title, include_str!("files.html"), context))
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn export(call: Call) -> Answer {
     };
     match frame::or_message(done())? {
         Ok(done) => Ok(done),
-        Err(message) => show(&call, Some(&message)).await,
+        Err(problem) => show(&call, Some(&problem)).await,
     }
 }
 

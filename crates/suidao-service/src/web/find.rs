@@ -22,10 +22,10 @@ pub(crate) async fn found(call: Call) -> Answer {
     let name = frame::crawl(&call)?;
     let index = match frame::or_message(call.service().index(&name).await.map(|_| answer::nothing()))? {
         Ok(_) => call.service().index(&name).await?,
-        Err(message) => {
+        Err(problem) => {
             let title = call.lang.text("web-search", &[]);
             let template = "<h1>{{ title }}</h1>\n<p class=\"notice\">{{ message }}</p>\n";
-            let context = context! { message };
+            let context = context! { message => frame::told(call.lang, &problem) };
             return Ok(frame::page(call.lang, 409, Some(&name), "/search", &title, template, context));
         }
     };

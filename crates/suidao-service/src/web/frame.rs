@@ -12,6 +12,8 @@ use crate::http::answer;
 use crate::http::call::Call;
 use crate::problem::Problem;
 
+type Answer = Result<Response<Body>, Problem>;
+
 const STYLE: &str = include_str!("service.css");
 
 /// A page within the frame. `crawl`: the crawl that it is about, for the links.
@@ -72,15 +74,34 @@ pub(crate) fn problem_page(lang: Lang, problem: &Problem) -> Response<Body> {
     let title = lang.text("web-problem", &[]);
     let template =
         "<h1>{{ title }}</h1>\n<p class=\"wrong\">{{ detail }}</p>\n<p><a href=\"/\">{{ t(\"web-crawls\") }}</a></p>\n";
-    page(lang, problem.status, None, "", &title, template, context! { detail => &problem.detail })
+    page(lang, problem.status, None, "", &title, template, context! { detail => told(lang, problem) })
 }
 
-/// Answers a form: the page again with a message, if there is a problem with what was typed.
-pub(super) fn or_message(result: Result<Response<Body>, Problem>) -> Result<Result<Response<Body>, String>, Problem> {
+/// A problem in the language of the page. What the program says about its input is English, and marked so.
+pub(super) fn told(lang: Lang, problem: &Problem) -> Value {
+    match problem.message(lang) {
+        Some(message) => message.into(),
+        None => of_program(lang, &problem.detail),
+    }
+}
+
+/// A sentence of the program.
+pub(super) fn of_program(lang: Lang, sentence: &str) -> Value {
+    match lang {
+        Lang::English => sentence.into(),
+        Lang::Chinese => {
+            let says = lang.text("web-program-says", &[]);
+            safe(format!("{says}：<code lang=\"en\">{}</code>", html::escape(sentence)))
+        }
+    }
+}
+
+/// Answers a form: the page again with the problem, if there is one with what was typed.
+pub(super) fn or_message(result: Answer) -> Result<Result<Response<Body>, Problem>, Problem> {
     match result {
-        Ok(done) => Ok(Ok(done)),
-        Err(problem) if matches!(problem.status, 400 | 409 | 503) => Ok(Err(problem.detail)),
+        Err(problem) if matches!(problem.status, 400 | 409 | 503) => Ok(Err(problem)),
         Err(problem) => Err(problem),
+        Ok(done) => Ok(Ok(done)),
     }
 }
 

@@ -26,14 +26,14 @@ pub(crate) async fn label(call: Call) -> Answer {
 }
 
 /// `again`: the URL that was answered last, to go back to.
-async fn show(call: &Call, skipped: &str, again: Option<String>, refused: Option<String>) -> Answer {
+async fn show(call: &Call, skipped: &str, again: Option<String>, refused: Option<Problem>) -> Answer {
     let name = frame::crawl(call)?;
     let lang = call.lang;
     let urls: Vec<&str> = skipped.split_whitespace().rev().take(SKIPPED).collect();
     let next = call.service().next_labels(&name, urls.len() + 1, SAMPLE).await;
     let (next, message) = match next {
         Ok(next) => (next, None),
-        Err(problem) if problem.status < 500 => (Json::Null, Some(problem.detail)),
+        Err(problem) if problem.status < 500 => (Json::Null, Some(problem)),
         Err(problem) => return Err(problem),
     };
     let pages = next["pages"].as_array().cloned().unwrap_or_default();
@@ -49,8 +49,8 @@ async fn show(call: &Call, skipped: &str, again: Option<String>, refused: Option
         estimate => frame::place(&name, "/estimate"),
         skipped,
         again,
-        message,
-        refused,
+        message => message.map(|problem| frame::told(lang, &problem)),
+        refused => refused.map(|problem| frame::told(lang, &problem)),
     };
     Ok(frame::page(lang, 200, Some(&name), "/label", &title, include_str!("label.html"), context))
 }
@@ -119,6 +119,6 @@ pub(crate) async fn learn(call: Call) -> Answer {
     let name = frame::crawl(&call)?;
     match frame::or_message(call.service().learn(&name).map(|job| answer::see_other(&format!("/jobs/{}", job.id))))? {
         Ok(done) => Ok(done),
-        Err(message) => show(&call, "", None, Some(message)).await,
+        Err(problem) => show(&call, "", None, Some(problem)).await,
     }
 }

@@ -25,7 +25,7 @@ pub(crate) async fn list(call: Call) -> Answer {
             link => frame::place(&name, ""),
             state => crawl["state"].as_str(),
             shown => super::crawl::state_name(lang, crawl["state"].as_str().unwrap_or_default()),
-            detail => crawl["detail"].as_str(),
+            detail => crawl["detail"].as_str().map(|detail| frame::of_program(lang, detail)),
             topic => crawl["topic"].as_str(),
             pages => lang.large_number(pages),
             relevant => lang.large_number(relevant),

@@ -31,7 +31,7 @@ fn show(call: &Call, form: &Form, wrong: Option<&Problem>, plan: Option<Value>) 
         texts => typed("texts"),
         seeds => typed("seeds"),
         pages => form.get("pages").cloned().unwrap_or_else(|| PAGES.to_string()),
-        wrong => wrong.map(|problem| &problem.detail),
+        wrong => wrong.map(|problem| frame::told(lang, problem)),
         plan,
     };
     let status = wrong.map_or(200, |problem| problem.status);
@@ -47,7 +47,7 @@ fn lines(text: &str, commas: bool) -> Vec<String> {
 fn read(form: &Form) -> Result<CrawlRequest, Problem> {
     let typed = |name: &str| form.get(name).map(|text| text.trim()).unwrap_or_default();
     let pages = typed("pages");
-    let wrong = || Problem::parameter("pages", format!("{pages:?} is not a number of pages"));
+    let wrong = || Problem::said("web-no-number", 400, &[&pages]).of("pages");
     let texts = typed("texts");
     Ok(CrawlRequest {
         name: typed("name").to_owned(),

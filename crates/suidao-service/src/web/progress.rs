@@ -32,7 +32,7 @@ pub(crate) async fn progress(call: Call) -> Result<Response<Body>, Problem> {
     match &state {
         JobState::Running(at, of) if *of > 0 => done = Some((*at, *of)),
         JobState::Done(value) => result = Some(value.clone()),
-        JobState::Failed(problem) => wrong = Some(problem.detail.clone()),
+        JobState::Failed(problem) => wrong = Some(frame::told(lang, problem)),
         _ => {}
     }
     let number = |key: &str| result.as_ref().and_then(|result| result[key].as_u64());

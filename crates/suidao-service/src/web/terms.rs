@@ -25,7 +25,7 @@ pub(crate) async fn terms(call: Call) -> Answer {
     show(&call, None).await
 }
 
-async fn show(call: &Call, message: Option<&str>) -> Answer {
+async fn show(call: &Call, problem: Option<&Problem>) -> Answer {
     let name = frame::crawl(call)?;
     let lang = call.lang;
     let topic = call.service().topic(&name)?;
@@ -48,9 +48,9 @@ async fn show(call: &Call, message: Option<&str>) -> Answer {
         can_undo => call.service().can_undo_topic(&name)?,
         add => suggested("add"),
         lower => suggested("lower"),
-        message,
+        message => problem.map(|problem| frame::told(lang, problem)),
     };
-    let status = if message.is_some() { 400 } else { 200 };
+    let status = problem.map_or(200, |problem| problem.status);
     Ok(frame::page(lang, status, Some(&name), "/terms", &title, include_str!("terms.html"), context))
 }
 
@@ -74,7 +74,7 @@ pub(crate) async fn change(call: Call) -> Answer {
                 let topic = service.topic(&name)?;
                 let known: BTreeMap<String, f64> = topic["terms"].as_array().into_iter().flatten().map(pair).collect();
                 let number = |text: &str| {
-                    let wrong = || Problem::parameter("terms", call.lang.text("web-no-number", &[&text]));
+                    let wrong = || Problem::said("web-no-number", 400, &[&text]).of("terms");
                     text.parse::<f64>().map_err(|_| wrong())
                 };
                 let mut terms = BTreeMap::new();
@@ -110,6 +110,6 @@ pub(crate) async fn change(call: Call) -> Answer {
     };
     match frame::or_message(done.await)? {
         Ok(done) => Ok(done),
-        Err(message) => show(&call, Some(&message)).await,
+        Err(problem) => show(&call, Some(&problem)).await,
     }
 }
