@@ -388,9 +388,9 @@ impl ServerHandler for Agent {
 
 /// `/mcp`: the same over streamable HTTP, without sessions. Who may ask was decided before.
 #[derive(Clone)]
-pub(crate) struct AgentDoor(StreamableHttpService<Agent, NeverSessionManager>);
+pub(crate) struct AgentEndpoint(StreamableHttpService<Agent, NeverSessionManager>);
 
-impl AgentDoor {
+impl AgentEndpoint {
     pub fn new(agent: Agent) -> Self {
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()

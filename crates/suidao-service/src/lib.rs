@@ -1,6 +1,6 @@
 //! How does a program, or a person in a browser, control crawls? The service of a folder of crawl directories.
 //!
-//! Start reading at [`CrawlService`]: what all doors can do. What changes a crawl is a verb of the program, run as a child
+//! Start reading at [`CrawlService`]: what all interfaces can do. What changes a crawl is a verb of the program, run as a child
 //! process ([`program`]); what only reads is done here ([`reading`]). The directory of a crawl is the contract: the
 //! service keeps nothing of its own, and everything that it does can be done by the command line.
 

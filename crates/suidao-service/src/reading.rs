@@ -16,6 +16,8 @@ use crate::folder::CrawlName;
 
 /// A reading that nobody used for this long is dropped.
 const IDLE: Duration = Duration::from_secs(120);
+/// While a crawl runs, its index is updated no more often.
+const BETWEEN_UPDATES: Duration = Duration::from_secs(60);
 /// While a crawl runs, a reading may be as old as this many times the duration of reading it.
 const OLD: u32 = 20;
 
@@ -63,6 +65,8 @@ fn version(store: &Store) -> (u64, Option<Millis>) {
 struct Kept {
     reading: Option<Arc<Reading>>,
     index: Option<Arc<Index>>,
+    /// When its last update began.
+    updated: Option<Instant>,
     /// With its language and version.
     report: Option<(String, String)>,
     used: Option<Instant>,
@@ -117,6 +121,19 @@ impl Readings {
 
     pub fn keep_report(&self, name: &CrawlName, key: String, report: &str) {
         self.kept(name, |kept| kept.report = Some((key, report.to_owned())));
+    }
+
+    /// Whether an index of a running crawl, which is always behind, should be updated now: not so often that updates take
+    /// the time of the crawl.
+    pub fn should_update(&self, name: &CrawlName, is_running: bool) -> bool {
+        let now = monotonic_now();
+        self.kept(name, |kept| {
+            let is_due = kept.updated.is_none_or(|updated| now.duration_since(updated) >= BETWEEN_UPDATES);
+            if is_due || !is_running {
+                kept.updated = Some(now);
+            }
+            is_due || !is_running
+        })
     }
 
     /// The index was replaced.

@@ -57,7 +57,11 @@ impl CrawlService {
         let found = blocking(move || Ok((service.readings.index(&of, &directory), Store::open(&directory)?))).await?;
         match found {
             (Ok(index), store) => {
-                if !index.origin().is_of(&store) && !self.is_updating(name) {
+                let is_running = self.running.get(name).is_some();
+                if !index.origin().is_of(&store)
+                    && !self.is_updating(name)
+                    && self.readings.should_update(name, is_running)
+                {
                     self.update(name)?;
                 }
                 Ok(index)

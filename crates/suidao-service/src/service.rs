@@ -1,4 +1,4 @@
-//! The service: what all doors (HTTP API, web interface, agents) can do with the crawls of a folder.
+//! The service: what all interfaces (HTTP API, web pages, agents) can do with the crawls of a folder.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -44,7 +44,7 @@ pub(crate) struct Site {
     pub service: Arc<CrawlService>,
     pub access: Access,
     #[cfg(feature = "mcp")]
-    agents: crate::agent::AgentDoor,
+    agents: crate::agent::AgentEndpoint,
 }
 
 /// Answers requests until `stop` resolves, and then stops all crawls and jobs.
@@ -60,7 +60,7 @@ pub async fn serve(listener: TcpListener, service: Arc<CrawlService>, access: Ac
         })
     };
     #[cfg(feature = "mcp")]
-    let agents = crate::agent::AgentDoor::new(crate::agent::Agent::new(Arc::clone(&service), access.control));
+    let agents = crate::agent::AgentEndpoint::new(crate::agent::Agent::new(Arc::clone(&service), access.control));
     let site = Arc::new(Site {
         service: Arc::clone(&service),
         access,

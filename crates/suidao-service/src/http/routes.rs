@@ -110,7 +110,7 @@ routes! {
     GET "/api/v1/jobs" "Jobs of this run of the service, the newest first" [] => jobs::list;
     GET "/api/v1/jobs/{id}" "A job: state, progress, result" [WAIT] => jobs::show;
     DELETE "/api/v1/jobs/{id}" "Cancel a job" [] => jobs::cancel;
-    GET "/login" "The entrance" [] @open => web::login;
+    GET "/login" "The page to log in" [] @open => web::login;
     POST "/login" "Enter with the token" [] "form" @open => web::enter;
     GET "/static/suidao.js" "The script of the pages" [] @open => web::script;
     GET "/lang" "Choose the language" [("to", "en or zh")] @open => web::speak;

@@ -1,4 +1,4 @@
-//! The list of crawls, the entrance and the language.
+//! The list of crawls, the login and the language.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, header};
@@ -38,10 +38,10 @@ pub(crate) async fn list(call: Call) -> Answer {
 
 /// The page on which the token is typed.
 pub(crate) async fn login(call: Call) -> Answer {
-    Ok(entrance(call.lang, false))
+    Ok(login_page(call.lang, false))
 }
 
-fn entrance(lang: Lang, is_wrong: bool) -> Response<Body> {
+fn login_page(lang: Lang, is_wrong: bool) -> Response<Body> {
     let title = lang.text("web-log-in", &[]);
     let status = if is_wrong { 401 } else { 200 };
     frame::page(lang, status, None, "", &title, include_str!("login.html"), context! { is_wrong })
@@ -50,7 +50,7 @@ fn entrance(lang: Lang, is_wrong: bool) -> Response<Body> {
 pub(crate) async fn enter(call: Call) -> Answer {
     let form = call.form()?;
     let token = form.get("token").map(String::as_str).unwrap_or_default();
-    let Some(cookie) = call.site.access.begin_session(token) else { return Ok(entrance(call.lang, true)) };
+    let Some(cookie) = call.site.access.begin_session(token) else { return Ok(login_page(call.lang, true)) };
     let mut response = answer::see_other("/");
     response.headers_mut().extend(HeaderValue::from_str(&cookie).ok().map(|cookie| (header::SET_COOKIE, cookie)));
     Ok(response)
