@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use rustc_hash::FxHashSet;
 use suidao::corpus::{Catalogue, PageRole, UrlNames};
@@ -13,10 +13,9 @@ use suidao::index::{Index, Request};
 use suidao::recorded::LabelledUrls;
 use suidao::store::Store;
 use suidao::store::directory::{WriteError, write_whole};
-use suidao::text::entries;
 
 use super::index::current;
-use super::inputs::needed_topic_of_crawl;
+use super::inputs::{needed_topic_of_crawl, queries, queries_of};
 use super::nats::NatsArgs;
 use super::outcome::{Exit, Verbosity};
 use super::source::{CrawlSource, CrawlSourceArgs};
@@ -53,8 +52,6 @@ pub struct EvaluateArgs {
     pub cutoffs: Vec<u64>,
 }
 
-/// Terms of a lexicon used as queries.
-const TERMS: usize = 20;
 /// Maximum number of cutoffs by default.
 const CUTOFFS: u64 = 20;
 
@@ -63,11 +60,7 @@ pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
     let sources: Vec<CrawlSource> = args.directories.iter().map(of).collect::<Result<_>>()?;
     let queries = match &args.queries {
         Some(path) => queries(path)?,
-        None => {
-            let first = sources[0].directory();
-            let topic = needed_topic_of_crawl(args.lexicon.as_deref(), &first)?;
-            topic.lexicon().main_terms().iter().take(TERMS).map(|(term, _)| term.clone()).collect()
-        }
+        None => queries_of(&needed_topic_of_crawl(args.lexicon.as_deref(), &sources[0].directory())?),
     };
     let truth = args.truth.as_deref().map(|truth| LabelledUrls::read(truth, args.exclude.as_deref())).transpose()?;
     let mut crawls = Vec::new();
@@ -198,18 +191,6 @@ fn name(crawls: &mut [Crawl]) {
             crawl.name.clone_from(&crawl.strategy);
         }
     }
-}
-
-/// One query per line; empty lines and `#` comments are skipped.
-fn queries(path: &Path) -> Result<Vec<String>> {
-    let name = path.display();
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("cannot read the queries {name}; give a text file with one query per line"))?;
-    let queries: Vec<String> = entries(&text).map(|(_, line)| line.to_owned()).collect();
-    if queries.is_empty() {
-        bail!("{name} contains no query; write one per line");
-    }
-    Ok(queries)
 }
 
 /// The given cutoffs, sorted; by default as many at a round distance as fit into a table.

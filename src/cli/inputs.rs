@@ -15,6 +15,9 @@ use suidao::topic::{ContextGraphModel, Lexicon, Topic};
 /// Maximum number of invalid lines reported.
 const MAX_REPORTED: usize = 20;
 
+/// Terms of a lexicon used as queries.
+const QUERIES: usize = 20;
+
 const HOW: &str = "write a URL as http://host/path or example.org";
 
 /// Several lines of a list that are not URLs, each of which is printed on a line of its own.
@@ -151,6 +154,23 @@ pub fn lexicon(path: &Path) -> Result<Lexicon> {
 /// Reads a lexicon and prepares it for scoring.
 pub fn topic(path: &Path) -> Result<Topic> {
     Ok(Topic::new(lexicon(path)?))
+}
+
+/// Queries of a search over the topic, one per line; empty lines and `#` comments are skipped.
+pub fn queries(path: &Path) -> Result<Vec<String>> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the queries {name}; give a text file with one query per line"))?;
+    let queries: Vec<String> = entries(&text).map(|(_, line)| line.to_owned()).collect();
+    if queries.is_empty() {
+        bail!("{name} contains no query; write one per line");
+    }
+    Ok(queries)
+}
+
+/// The first terms of the topic's lexicon as queries.
+pub fn queries_of(topic: &Topic) -> Vec<String> {
+    topic.lexicon().main_terms().iter().take(QUERIES).map(|(term, _)| term.clone()).collect()
 }
 
 /// The store of a crawl and its pages, at least one.

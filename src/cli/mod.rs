@@ -5,6 +5,7 @@
 #[macro_use]
 mod terminal;
 
+mod access_log;
 mod check;
 #[cfg_attr(not(feature = "cluster"), path = "cluster/absent.rs")]
 mod cluster;

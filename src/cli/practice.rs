@@ -1,6 +1,7 @@
 //! `suidao practice`: serves a generated web on loopback with everything that a first crawl needs, so that the tutorial
-//! works without a network; or a generated forum, or a web that changes.
+//! works without a network; or a generated forum, or a web that changes. Also scores other crawlers by its log.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -12,10 +13,11 @@ use suidao::html::thousands;
 use suidao::model::CrawlUrl;
 use suidao::store::directory::write_whole;
 use suidao::world::{
-    ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Proxied, ServerOptions, Skin, SyntheticWeb,
-    WebServer, WebSpec, topic_words,
+    ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Proxied, Scenario, ServerOptions, Skin,
+    SyntheticWeb, WebServer, WebSpec, topic_words,
 };
 
+use super::access_log::{ACCESS_LOG, LoggedWeb, score};
 use super::names::{between, one_of};
 use super::outcome::{Exit, Verbosity};
 
@@ -23,12 +25,26 @@ use super::outcome::{Exit, Verbosity};
 #[derive(Args)]
 #[command(after_help = "Example: suidao practice web --port 8080")]
 pub struct PracticeArgs {
-    /// Directory for sample pages, background pages, seeds, queries and relevant URLs: new, or written by an
-    /// earlier practice
-    pub directory: PathBuf,
+    /// Directory for sample pages, background pages, seeds, queries, relevant URLs and the log of requests: new, or
+    /// written by an earlier practice
+    #[arg(required_unless_present = "score")]
+    pub directory: Option<PathBuf>,
+    /// Score the crawler whose requests are in this log, access.log of an earlier practice, and serve nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["directory", "scenario", "seed", "forum", "changing", "port"],
+        help_heading = "Input")]
+    pub score: Option<PathBuf>,
+    /// Print the score as JSON
+    #[arg(long, requires = "score", help_heading = "Output")]
+    pub json: bool,
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = 8080, help_heading = "Network")]
     pub port: u16,
+    /// Kind of web
+    #[arg(long, value_name = "KIND", value_parser = one_of::<Scenario>(), conflicts_with_all = ["forum", "changing"])]
+    pub scenario: Option<Scenario>,
+    /// Random seed of the web: another one is another web of the same kind [default: 1]
+    #[arg(long, value_name = "N", conflicts_with_all = ["forum", "changing"])]
+    pub seed: Option<u64>,
     /// Serve a forum with the pages of this forum software instead; crawl it with --allow-private, without --proxy
     #[arg(long, value_name = "SOFTWARE", value_parser = one_of::<Skin>())]
     pub forum: Option<Skin>,
@@ -66,25 +82,30 @@ const DAY: i64 = 86_400;
 type Serving = (WebServer, Pin<Box<dyn Future<Output = ()>>>);
 
 /// Everything that a practice writes.
-const WRITTEN: &str = "samples background seeds.txt queries.txt truth.txt threads.txt boards.txt listings.txt";
+const WRITTEN: &str =
+    "samples background seeds.txt queries.txt truth.txt threads.txt boards.txt listings.txt hosts.txt access.log";
 
 /// Runs until Ctrl-C.
 pub fn run(args: &PracticeArgs, verbosity: Verbosity) -> Result<Exit> {
-    let entries = fs::read_dir(&args.directory).into_iter().flatten().flatten();
+    if let Some(log) = &args.score {
+        return score(log, args.json);
+    }
+    let directory = args.directory.as_deref().expect("required unless a log is scored");
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     // A killed practice may leave an unfinished file.
     let is_ours = |name: &str| WRITTEN.split(' ').any(|written| name == written) || name.starts_with(".suidao-");
     if let Some(other) = names.find(|name| !is_ours(name)) {
-        bail!("{} contains other files, such as {other}; choose a new directory", args.directory.display());
+        bail!("{} contains other files, such as {other}; choose a new directory", directory.display());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot wait for Ctrl-C")?;
     let (server, end) = {
         let _within = runtime.enter();
         match args.forum {
-            Some(skin) => forum(args, skin, verbosity),
-            None if args.changing => changing(args, verbosity),
-            None => web(args, verbosity),
+            Some(skin) => forum(args, directory, skin, verbosity),
+            None if args.changing => changing(args, directory, verbosity),
+            None => web(args, directory, verbosity),
         }?
     };
     runtime.block_on(end);
@@ -98,18 +119,21 @@ fn end() -> Pin<Box<dyn Future<Output = ()>>> {
     Box::pin(super::signals::interrupts())
 }
 
-fn web(args: &PracticeArgs, verbosity: Verbosity) -> Result<Serving> {
-    let world = Arc::new(SyntheticWeb::new(WebSpec::demo()).context("cannot generate the practice web")?);
+fn web(args: &PracticeArgs, directory: &Path, verbosity: Verbosity) -> Result<Serving> {
+    let (scenario, seed) = (args.scenario.unwrap_or_default(), args.seed.unwrap_or(1));
+    let world = Arc::new(SyntheticWeb::new(scenario.spec(seed)).context("cannot generate the practice web")?);
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
-    let server =
-        WebServer::start_with(Arc::new(Proxied(Arc::clone(&world))), options).with_context(|| busy(args.port))?;
+    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let logged = LoggedWeb::create(Proxied(Arc::clone(&world)), &directory.join(ACCESS_LOG), scenario, seed)?;
+    let server = WebServer::start_with(Arc::new(logged), options).with_context(|| busy(args.port))?;
     let end = end();
-    write(&args.directory, &world)?;
+    write(directory, &world)?;
     if !verbosity.quiet {
-        let (directory, proxy) = (args.directory.display(), server.proxy());
+        let (directory, proxy) = (directory.display(), server.proxy());
         errln!(
-            "Serving a web of {} tag pages and posts on {} blogs, {} of the posts about 体育 (sports). Crawl it with --proxy {proxy}.\n\
-             Wrote to {directory}: samples/ and background/ (pages), seeds.txt, queries.txt, truth.txt. Press Ctrl-C to stop.",
+            "Serving a web of {} pages on {} hosts, {} of the pages about 体育 (sports). Crawl it with --proxy {proxy}.\n\
+             Wrote to {directory}: samples/ and background/ (pages), seeds.txt, queries.txt, truth.txt, hosts.txt. Requests go to \
+             access.log; score them with `suidao practice --score {directory}/access.log`. Press Ctrl-C to stop.",
             thousands(world.spec().pages),
             world.spec().hosts,
             thousands(world.relevant()),
@@ -123,7 +147,7 @@ fn busy(port: u16) -> String {
 }
 
 /// Serves a forum whose clock shows the time of its start.
-fn forum(args: &PracticeArgs, skin: Skin, verbosity: Verbosity) -> Result<Serving> {
+fn forum(args: &PracticeArgs, directory: &Path, skin: Skin, verbosity: Verbosity) -> Result<Serving> {
     let now = (suidao::live::now().0 / 1_000) as i64;
     let ahead = (2.0 + args.speed * SERVED / 24.0).min(AHEAD) as u32;
     let activity = ActivitySpec::default();
@@ -141,7 +165,7 @@ fn forum(args: &PracticeArgs, skin: Skin, verbosity: Verbosity) -> Result<Servin
     let server = WebServer::start_with(Arc::new(web), options).with_context(|| busy(args.port))?;
     let world = SyntheticWeb::new(WebSpec::default()).context("the sample pages cannot be generated")?;
     let end = end();
-    write_pages(&args.directory, &world)?;
+    write_pages(directory, &world)?;
     // The port is known only now.
     let origin = CrawlUrl::parse(&server.proxy())?;
     let line = |url: &CrawlUrl| {
@@ -153,11 +177,11 @@ fn forum(args: &PracticeArgs, skin: Skin, verbosity: Verbosity) -> Result<Servin
     let mut boards = forum.boards(now);
     boards.retain(|board| !board.members_only);
     let lines: String = threads.iter().map(|thread| line(&thread.url)).collect();
-    text(&args.directory.join("threads.txt"), &lines)?;
+    text(&directory.join("threads.txt"), &lines)?;
     let lines: String = boards.iter().map(|board| line(&board.url)).collect();
-    text(&args.directory.join("boards.txt"), &lines)?;
-    text(&args.directory.join("seeds.txt"), &format!("{origin}\n"))?;
-    write_queries(&args.directory)?;
+    text(&directory.join("boards.txt"), &lines)?;
+    text(&directory.join("seeds.txt"), &format!("{origin}\n"))?;
+    write_queries(directory)?;
     if !verbosity.quiet {
         let posts: u32 = threads.iter().map(|thread| thread.posts).sum();
         errln!(
@@ -166,7 +190,7 @@ fn forum(args: &PracticeArgs, skin: Skin, verbosity: Verbosity) -> Result<Servin
              Press Ctrl-C to stop.",
             boards.len(),
             threads.len(),
-            args.directory.display(),
+            directory.display(),
         );
     }
     Ok((server, end))
@@ -176,7 +200,7 @@ fn forum(args: &PracticeArgs, skin: Skin, verbosity: Verbosity) -> Result<Servin
 const CHANGING_DAYS: f64 = 1_000.0;
 
 /// Serves a changing web from its start on.
-fn changing(args: &PracticeArgs, verbosity: Verbosity) -> Result<Serving> {
+fn changing(args: &PracticeArgs, directory: &Path, verbosity: Verbosity) -> Result<Serving> {
     let start = (suidao::live::now().0 / 1_000) as i64;
     let spec = ChangingSpec { start, days: CHANGING_DAYS, ..ChangingSpec::default() };
     let web = Arc::new(ChangingWeb::running(spec, 1, args.day));
@@ -184,12 +208,12 @@ fn changing(args: &PracticeArgs, verbosity: Verbosity) -> Result<Serving> {
     let server = web.serve(options).with_context(|| busy(args.port))?;
     let world = SyntheticWeb::new(WebSpec::default()).context("the sample pages cannot be generated")?;
     let end = end();
-    write_pages(&args.directory, &world)?;
-    text(&args.directory.join("listings.txt"), &lines(web.listings()))?;
-    text(&args.directory.join("seeds.txt"), &lines(web.seeds()))?;
-    write_queries(&args.directory)?;
+    write_pages(directory, &world)?;
+    text(&directory.join("listings.txt"), &lines(web.listings()))?;
+    text(&directory.join("seeds.txt"), &lines(web.seeds()))?;
+    write_queries(directory)?;
     if !verbosity.quiet {
-        let (directory, proxy) = (args.directory.display(), server.proxy());
+        let (directory, proxy) = (directory.display(), server.proxy());
         let articles = web.articles(0.0);
         errln!(
             "Serving a changing web of {} hosts with {} articles so far, {} of them about 体育 (sports).\n\
@@ -210,6 +234,9 @@ fn write(directory: &Path, world: &SyntheticWeb) -> Result<()> {
     text(&directory.join("seeds.txt"), &lines(world.seeds()))?;
     let relevant = world.pages().filter(|(_, relevant)| *relevant).map(|(url, _)| url);
     text(&directory.join("truth.txt"), &lines(relevant))?;
+    let hosts: BTreeSet<String> = world.pages().map(|(url, _)| url.host().to_owned()).collect();
+    let hosts: String = hosts.iter().map(|host| format!("127.0.0.1 {host}\n")).collect();
+    text(&directory.join("hosts.txt"), &hosts)?;
     write_queries(directory)
 }
 

@@ -442,6 +442,44 @@ fn a_practice_can_be_ended_from_its_first_file_on() {
 }
 
 #[test]
+fn a_practice_scores_any_crawler_by_its_log_of_requests() {
+    let dir = tempfile::tempdir().unwrap();
+    let directory = dir.path().join("web");
+    let port = unused_port();
+    let mut command = suidao();
+    command.args(["practice", text(&directory), "--scenario", "blogrolls", "--seed", "7", "--port", &port.to_string()]);
+    let mut running = Running::start(command);
+    assert!(running.until(|| running_in(&directory)), "{}", running.output("err"));
+    let read = |name: &str| std::fs::read_to_string(directory.join(name)).unwrap();
+    let relevant = read("truth.txt").lines().next().unwrap().to_owned();
+    let seed = CrawlUrl::parse(read("seeds.txt").lines().next().unwrap()).unwrap();
+    assert!(read("hosts.txt").contains(&format!("127.0.0.1 {}\n", seed.host())));
+    // A crawler with a hosts file asks by the Host field, one with a proxy by the whole URL.
+    for (target, host) in [("/robots.txt", seed.host()), ("/nothing", seed.host()), (&relevant, "x"), (&relevant, "x")]
+    {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let request = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+        stream.read_to_string(&mut String::new()).unwrap();
+    }
+    running.signal("INT");
+    running.end().expect(0);
+    let log = directory.join("access.log");
+    let score: Value = serde_json::from_str(&stdout_of(&["practice", "--score", text(&log), "--json"])).unwrap();
+    let number = |path: &str| score.pointer(path).and_then(Value::as_u64);
+    assert_eq!(
+        (score["scenario"].as_str(), number("/seed"), number("/requests")),
+        (Some("blogrolls"), Some(7), Some(4))
+    );
+    assert_eq!((number("/pages"), number("/relevant"), number("/islands")), (Some(1), Some(1), Some(1)), "{score}");
+    assert_eq!((number("/wasted/repeated"), number("/wasted/dead")), (Some(1), Some(1)), "{score}");
+    std::fs::write(&log, format!("{}no request\n", read("access.log"))).unwrap();
+    let mut command = suidao();
+    command.args(["practice", "--score", text(&log)]);
+    assert!(run(command).expect(2).err.contains("access.log, line 6: must be seconds, host, path"));
+}
+
+#[test]
 fn a_practice_does_not_write_among_other_files() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("seeds.txt"), "http://a.test/\n").unwrap();

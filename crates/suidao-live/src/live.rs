@@ -31,8 +31,8 @@ use crate::memory::resident_memory;
 use checkpoints::{Checkpoints, Restored};
 use driver::Driver;
 use suidao_crawl::crawl::{
-    Crawl, CrawlSettings, Exploration, ForumMode, OfferedLink, Progress, Refresh, TrapCounts, Unreached, WaitCosts,
-    WaitReasons, Watch, product,
+    Crawl, CrawlLimits, CrawlSettings, Exploration, ForumMode, OfferedLink, Progress, Refresh, TrapCounts, Unreached,
+    WaitCosts, WaitReasons, Watch, product,
 };
 use suidao_crawl::strategy::{Boards, Strategy};
 use suidao_page::messages::Lang;
@@ -225,10 +225,17 @@ pub fn agent(config: &Config) -> &str {
     Some(product(&config.fetch.user_agent)).filter(|name| !name.is_empty()).unwrap_or(AGENT)
 }
 
+/// Off-topic pages in a row, as a multiple of k: links that name the topic do not count k down, so a trap that names it
+/// would be an endless tunnel.
+const TUNNELS: u16 = 4;
+
 /// The machine's settings, from configuration and lexicon.
 pub fn crawl_settings(config: &Config, topic: &Topic) -> CrawlSettings {
     CrawlSettings {
-        limits: config.limits.clone(),
+        limits: CrawlLimits {
+            hops: config.limits.hops.or(Some(config.strategy.k().saturating_mul(TUNNELS))),
+            ..config.limits.clone()
+        },
         goals: config.stop.clone(),
         politeness: config.politeness.clone(),
         scope: config.scope.clone(),

@@ -113,7 +113,7 @@ pub fn run(workers: usize, seed: u64, verbosity: Verbosity) -> Result<Exit> {
 fn config(web: &WebServer) -> Config {
     let mut config = Config::default();
     config.strategy.name = StrategyName::BreadthFirst;
-    config.limits.hops = 10_000;
+    config.limits.hops = Some(10_000);
     config.crawl.in_flight = IN_FLIGHT;
     config.politeness.delay = 0.0;
     config.politeness.backoff = 0.0;

@@ -36,6 +36,10 @@ pub struct CompareArgs {
     /// File of layers, for strategy context-graph
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     layers: Option<PathBuf>,
+    /// File of queries, one per line, for the precision of what a search over the topic finds [default: the first terms
+    /// of the lexicon]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    queries: Option<PathBuf>,
     /// Directory for report.html, summary.csv, curves.csv and wins.csv
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -107,7 +111,7 @@ impl CompareArgs {
             [file] if is_plan(file) => {
                 if self.paths().iter().any(|(_, path)| path.is_some()) {
                     bail!(
-                        "{file} already sets lexicon, seeds and truth of each task; leave out -m, -s, --truth, --exclude and --layers"
+                        "{file} already sets lexicon, seeds and truth of each task; leave out -m, -s, --truth, --exclude, --queries and --layers"
                     );
                 }
                 let text = std::fs::read_to_string(file).with_context(|| {
@@ -141,6 +145,7 @@ impl CompareArgs {
             layers: self.layers.clone(),
             truth: self.trial.truth.clone(),
             exclude: self.trial.exclude.clone(),
+            queries: self.queries.clone(),
             random_seeds: None,
         }
     }
@@ -155,9 +160,16 @@ impl CompareArgs {
     }
 
     /// The files of the webs given here.
-    fn paths(&self) -> [(&str, &Option<PathBuf>); 5] {
+    fn paths(&self) -> [(&str, &Option<PathBuf>); 6] {
         let TrialArgs { lexicon, seeds, truth, exclude } = &self.trial;
-        [("-m", lexicon), ("-s", seeds), ("--layers", &self.layers), ("--truth", truth), ("--exclude", exclude)]
+        [
+            ("-m", lexicon),
+            ("-s", seeds),
+            ("--layers", &self.layers),
+            ("--truth", truth),
+            ("--exclude", exclude),
+            ("--queries", &self.queries),
+        ]
     }
 
     /// The command without what does not affect its result, such as the output.

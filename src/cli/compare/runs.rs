@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, StopConditions};
 use suidao::eval::{KnownTruth, Oracle, Plan, Recorder, RunMeta, StrategyRun, TaskFacts, TaskPlan, WebGraph};
 use suidao::live::crawl_settings;
 use suidao::model::{CrawlUrl, PageProcessed};
-use suidao::recorded::{GroundTruth, Memo, OpenedWeb, RelevanceJudge, WebName};
+use suidao::recorded::{GroundTruth, Memo, OpenedWeb, Queries, RelevanceJudge, WebName};
 use suidao::replay::{TopicalWeb, replay_while};
 use suidao::strategy::{Strategy, StrategySettings};
 use suidao::world::WebSpec;
@@ -48,6 +48,8 @@ struct Ready {
     oracle: Option<Oracle>,
     /// Islands of a recorded web, which are known if the oracle has read it: their number, and those of pages.
     islands: Option<(u32, FxHashMap<u64, u32>)>,
+    /// The number of hosts and the important pages, if the oracle has read the web.
+    hosts_and_important: Option<(u32, FxHashSet<u64>)>,
     /// Share of the relevant pages of a recorded web that is reached with at most k off-topic pages in a row.
     reached_by_k: Vec<f64>,
 }
@@ -129,8 +131,8 @@ fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
     if let (Some(world), Some(seed)) = (&web.world, seed) {
         web = OpenedWeb::world(name, WebSpec { seed, ..world.spec().clone() })?;
     }
-    let [lexicon, seeds, truth, exclude, layers] =
-        [&plan.lexicon, &plan.seeds, &plan.truth, &plan.exclude, &plan.layers]
+    let [lexicon, seeds, truth, exclude, layers, queries] =
+        [&plan.lexicon, &plan.seeds, &plan.truth, &plan.exclude, &plan.layers, &plan.queries]
             .map(|path| path.as_ref().map(|path| base.join(path)));
     let files = TrialArgs { lexicon, seeds, truth, exclude };
     let mut trial = Trial::new(web, &files)?;
@@ -138,7 +140,12 @@ fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
         trial.topic = inputs::with_context_graph(trial.topic, &layers)?;
     }
     let targets = trial.judge.relevant().and_then(|all| u32::try_from(all).ok()).unwrap_or(0);
-    Ok(Ready { trial, memo: Memo::default(), targets, oracle: None, islands: None, reached_by_k: Vec::new() })
+    let queries = match queries {
+        Some(path) => inputs::queries(&path)?,
+        None => inputs::queries_of(&trial.topic),
+    };
+    let memo = Memo::of(Queries::new(queries.iter().map(String::as_str)));
+    Ok(Ready { trial, memo, targets, oracle: None, islands: None, hosts_and_important: None, reached_by_k: Vec::new() })
 }
 
 /// Progress over all runs.
@@ -179,6 +186,7 @@ impl Case<'_> {
         drop(source);
         ready.oracle = Some(Oracle::of(&graph));
         ready.islands = islands;
+        ready.hosts_and_important = Some(graph.hosts_and_important());
         ready.reached_by_k = if world.is_none() { graph.reached_by_k() } else { Vec::new() };
     }
 
@@ -200,7 +208,13 @@ impl Case<'_> {
             result.page(relevant);
             let planted = world.and_then(|world| world.island(url)).and_then(|island| u32::try_from(island).ok());
             let found = || ready.islands.as_ref().and_then(|(_, of_page)| of_page.get(&url.fingerprint()).copied());
-            Some(KnownTruth { relevant, island: planted.or_else(found).filter(|_| relevant) })
+            let is_important = |(_, pages): &(u32, FxHashSet<u64>)| pages.contains(&url.fingerprint());
+            Some(KnownTruth {
+                relevant,
+                island: planted.or_else(found).filter(|_| relevant),
+                hit: ready.memo.is_hit(url),
+                important: ready.hosts_and_important.as_ref().is_some_and(is_important),
+            })
         });
         let source = ready.memo.over(TopicalWeb { web: &*ready.trial.web.web, topic: &ready.trial.topic });
         let settings = crawl_settings(&config, &ready.trial.topic);
@@ -223,6 +237,8 @@ impl Case<'_> {
                 Some(world) => u32::try_from(world.islands()).ok(),
                 None => ready.islands.as_ref().map(|(islands, _)| *islands),
             },
+            hosts: ready.hosts_and_important.as_ref().map(|(hosts, _)| *hosts),
+            important: ready.hosts_and_important.as_ref().map(|(_, important)| important.len() as u32),
         };
         recorder.finish(of, stop, pages)
     }
@@ -238,6 +254,7 @@ impl Case<'_> {
             digests: vec![lexicon.digest()],
             page_threshold: [settings.page_threshold.get(); 2],
             link_threshold: [settings.link_threshold.get(); 2],
+            queries: ready.memo.queries(),
             truth: match &ready.trial.judge {
                 GroundTruth::Truth(truth) => format!("{} listed pages{}", truth.len(), reached(&ready.reached_by_k)),
                 GroundTruth::World(_) => "known from the generated web".to_owned(),

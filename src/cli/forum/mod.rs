@@ -51,7 +51,7 @@ fn job(start: CrawlUrl, topic: Option<Topic>, mut config: Config, directory: Cra
         config.scope.allow_hosts.push(start.host().trim_start_matches("www.").to_owned());
     }
     // Lists and threads are long chains of pages, none of them off topic.
-    config.limits.hops = u16::MAX;
+    config.limits.hops = Some(u16::MAX);
     let topic = topic.unwrap_or_else(|| {
         // Without a topic all pages have the same value.
         config.crawl.page_threshold = Some(0.0);

@@ -22,6 +22,9 @@ pub(super) const DUE: QueueId = QueueId(u8::MAX);
 /// The queue of the promising links that a refresh found on revisited pages. They are in the queue of the strategy too.
 pub(super) const NEW_LINKS: QueueId = QueueId(u8::MAX - 1);
 
+/// Salt of the draws of random turns.
+const RANDOM_TURNS: u64 = 1;
+
 /// Entries inspected per URL returned, since some are stale.
 const STEPS: usize = 64;
 
@@ -303,7 +306,8 @@ impl Frontier {
 
     /// Takes the next URL of a ready host, which is not ready afterwards.
     ///
-    /// `taken` counts the URLs taken so far and determines the queue. `is_current` returns whether a URL is still
+    /// `taken` counts the URLs taken so far and determines the queue; URLs to take at random are the caller's
+    /// ([`Frontier::random_turn`]). `is_current` returns whether a URL is still
     /// queued as its entry states; other entries are stale and dropped.
     pub fn pop(&mut self, taken: u64, is_current: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
         let queue_id = match self.policy {
@@ -320,25 +324,31 @@ impl Frontier {
                     QueueId::TUNNEL
                 }
             }
-            QueuePolicy::WeightThenRandom { by_weight, at_random } => {
-                let at = taken % (u64::from(by_weight) + u64::from(at_random));
-                if at < u64::from(by_weight) {
-                    let heaviest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
-                    return (0..=heaviest).rev().find_map(|queue_id| self.pop_from(QueueId(queue_id), &is_current));
-                }
-                let ids: Vec<u8> = (0..=u8::MAX)
-                    .take(self.heads.len())
-                    .filter(|&queue_id| self.head(QueueId(queue_id), &is_current).is_some())
-                    .collect();
-                let random = SeededRng::at(self.seed.wrapping_add(taken)).bits();
-                let queue_id = *ids.get(usize::try_from(random % (ids.len().max(1) as u64)).unwrap_or(0))?;
-                return self.pop_from(QueueId(queue_id), &is_current);
-            }
+            QueuePolicy::WeightThenRandom { .. } => return self.pop_heaviest(&is_current),
         };
         self.pop_from(queue_id, &is_current).or_else(|| {
             let other = if queue_id == QueueId::MAIN { QueueId::TUNNEL } else { QueueId::MAIN };
             self.pop_from(other, &is_current)
         })
+    }
+
+    fn pop_heaviest(&mut self, is_current: &impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
+        let heaviest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
+        (0..=heaviest).rev().find_map(|queue_id| self.pop_from(QueueId(queue_id), is_current))
+    }
+
+    /// A generator of random URLs, if the next one is to be taken at random.
+    pub fn random_turn(&self, taken: u64) -> Option<SeededRng> {
+        let QueuePolicy::WeightThenRandom { by_weight, at_random } = self.policy else { return None };
+        let at = taken % (u64::from(by_weight) + u64::from(at_random));
+        (at >= u64::from(by_weight)).then(|| SeededRng::new(self.seed, RANDOM_TURNS, taken))
+    }
+
+    /// Takes this queued URL, if its host is ready. Its entry stays in the heap, stale.
+    pub fn take(&mut self, host: HostId, id: UrlId, queued: QueueEntry) -> Option<QueueHead> {
+        self.hosts.get(host.0 as usize).filter(|queues| queues.ready)?;
+        self.mark_waiting(host);
+        Some(QueueHead { host, id, queue_id: queued.queue, entry: entry(rank(queued.priority), id) })
     }
 
     fn heads_of(&mut self, queue_id: QueueId) -> Option<&mut Heads> {

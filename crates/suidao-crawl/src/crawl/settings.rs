@@ -27,9 +27,9 @@ pub struct CrawlLimits {
     pub pages_per_host: Option<u32>,
     /// Maximum number of links between a seed and a page.
     pub depth: Option<u16>,
-    /// Maximum number of consecutive off-topic pages regardless of the scores of their links: four times the paper's
-    /// kdepth.
-    pub hops: u16,
+    /// Maximum number of consecutive off-topic pages regardless of the scores of their links. In a configuration `None`
+    /// is four times the k of the strategy.
+    pub hops: Option<u16>,
     /// Maximum number of consecutive redirects, at most 15.
     pub redirects: u8,
     /// Retries of a failed fetch, at most 15.
@@ -45,7 +45,7 @@ impl Default for CrawlLimits {
             requests: None,
             pages_per_host: None,
             depth: None,
-            hops: 48,
+            hops: None,
             redirects: 5,
             retries: 2,
             host_failures: 10,

@@ -210,10 +210,30 @@ fn a_page_at_the_end_of_a_tunnel_is_expanded_when_a_longer_one_reaches_it() {
 fn hops_and_depth_are_capped_however_promising_the_links() {
     let trap: String = (0..99).map(|n| format!("http://s.cn/{n} 0 -> http://s.cn/{} 0.9\n", n + 1)).collect();
     let text = format!("http://s.cn/ 0 -> http://s.cn/0 0.9\n{trap}");
-    assert_eq!(run(crawl_settings(), Dth::default(), &text).fetched.len(), 49);
+    let short = CrawlSettings { limits: CrawlLimits { hops: Some(48), ..CrawlLimits::default() }, ..crawl_settings() };
+    assert_eq!(run(short, Dth::default(), &text).fetched.len(), 49);
     let shallow =
         CrawlSettings { limits: CrawlLimits { depth: Some(3), ..CrawlLimits::default() }, ..crawl_settings() };
     assert_eq!(run(shallow, Dth::default(), &text).fetched.len(), 4);
+}
+
+#[test]
+fn a_random_turn_takes_any_queued_url() {
+    // Every second URL is random: over many seeds, the light URL of one host comes before most of the heavy ones.
+    let heavy: String = (0..9).map(|n| format!("http://h{n}.cn/ 0\n")).collect();
+    let links: Vec<String> = (0..9).map(|n| format!("http://h{n}.cn/ 0")).collect();
+    let text = format!(
+        "http://s.cn/ 0 -> http://z.cn/a/b/c/d/e/f/g/h 0, {}\n{heavy}http://z.cn/a/b/c/d/e/f/g/h 0\n",
+        links.join(", ")
+    );
+    let place = |seed| {
+        let strategy = crate::strategy::UrlWeight { by_weight: 1, at_random: 1 };
+        let run = run(CrawlSettings { seed, ..crawl_settings() }, strategy, &text);
+        run.fetched.iter().position(|url| url.starts_with("z.cn")).unwrap()
+    };
+    let places: Vec<usize> = (0..40).map(place).collect();
+    assert!(places.iter().filter(|&&place| place < 6).count() > 5, "{places:?}");
+    assert!(places.contains(&10), "{places:?}");
 }
 
 #[test]

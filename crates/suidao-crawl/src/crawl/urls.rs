@@ -50,9 +50,13 @@ impl UrlRecord {
         }
     }
 
+    pub fn is_queued(&self) -> bool {
+        self.state == LinkState::Queued && !self.parked
+    }
+
     /// Whether an entry of the frontier is the one to take.
     pub fn is_current(&self, key: EntryKey) -> bool {
-        self.state == LinkState::Queued && !self.parked && key.is_of(self.entry())
+        self.is_queued() && key.is_of(self.entry())
     }
 
     pub fn set_entry(&mut self, entry: QueueEntry) {

@@ -9,7 +9,7 @@
 //! ```
 //! Read literally, pv = 0 never lets a tunnel run, because the queue is never empty: the paper does not define how
 //! "depth-first within a tunnel" and "breadth-first among equals" combine. [`DthVariant`] has the four possible
-//! interpretations.
+//! interpretations. Nor does it say whose R is tested: [`KMode`].
 
 use serde::{Deserialize, Serialize};
 
@@ -41,10 +41,23 @@ impl std::fmt::Display for DthVariant {
     }
 }
 
+/// Whose R decides whether k counts down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KMode {
+    /// That of each link of an off-topic page, from the second page of a tunnel on.
+    #[default]
+    Link,
+    /// That of the link by which the off-topic page was reached. Along a path this is the same test one page later, so
+    /// it also tests the links of the first off-topic page.
+    Page,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Dth {
     pub variant: DthVariant,
+    pub k_mode: KMode,
     /// Length of a tunnel whose links all score below τ_link; the paper's 12.
     pub kdepth: u8,
     /// With `interleave`: turns of the queue per turn of the stack.
@@ -53,7 +66,7 @@ pub struct Dth {
 
 impl Default for Dth {
     fn default() -> Self {
-        Self { variant: DthVariant::LinkScored, kdepth: 12, interleave: 4 }
+        Self { variant: DthVariant::LinkScored, k_mode: KMode::Link, kdepth: 12, interleave: 4 }
     }
 }
 
@@ -69,9 +82,12 @@ impl Strategy for Dth {
         }
         let k = visit.entry.path.k;
         let tunnel = |link: &super::LinkCandidate| {
-            let Some(left) = k.count_down(self.kdepth, link.relevance >= visit.link_threshold) else {
-                return LinkDecision::Drop(SkipReason::TunnelEnd);
+            let is_promising = link.relevance >= visit.link_threshold;
+            let left = match (k, self.k_mode) {
+                (TunnelBudget::Unbounded, KMode::Page) if is_promising => Some(TunnelBudget::Left(self.kdepth)),
+                _ => k.count_down(self.kdepth, is_promising),
             };
+            let Some(left) = left else { return LinkDecision::Drop(SkipReason::TunnelEnd) };
             let (queue, priority) = match self.variant {
                 DthVariant::Queue => (QueueId::MAIN, 0.0),
                 DthVariant::LinkScored => (QueueId::MAIN, link.relevance.get()),
@@ -125,6 +141,15 @@ mod tests {
     #[test]
     fn the_first_off_topic_page_opens_a_tunnel_without_testing_links() {
         assert_eq!(judge(DthVariant::Queue, 0.1, Unbounded), [Some((0, 0.0, Left(11))); 3]);
+    }
+
+    #[test]
+    fn by_page_the_links_of_the_first_off_topic_page_are_tested_too() {
+        let links = links(&[0.0, 0.15]);
+        let dth = Dth { variant: DthVariant::Queue, k_mode: KMode::Page, ..Dth::default() };
+        let decisions = |k| entries(&dth.judge(&visit(0.1, k, &links)));
+        assert_eq!(decisions(Unbounded), [Some((0, 0.0, Left(11))), Some((0, 0.0, Left(12)))]);
+        assert_eq!(decisions(Left(5)), [Some((0, 0.0, Left(4))), Some((0, 0.0, Left(5)))]);
     }
 
     #[test]

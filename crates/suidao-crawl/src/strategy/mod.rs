@@ -27,7 +27,7 @@ pub use best_first::{BestFirst, Focus};
 pub use boards::Boards;
 pub use breadth_first::BreadthFirst;
 pub use context_graph::ContextGraph;
-pub use dth::{Dth, DthVariant};
+pub use dth::{Dth, DthVariant, KMode};
 pub use fish_search::FishSearch;
 pub use global_pagerank::GlobalPageRank;
 pub use interface::{Learning, LinkCandidate, PageVisit, Strategy};

@@ -135,6 +135,15 @@ impl StrategySettings {
         Ok(settings)
     }
 
+    /// The largest number of off-topic pages in a row that the strategy crosses without a promising link, or the paper's 12
+    /// if it has no such number.
+    pub fn k(&self) -> u16 {
+        match self.name {
+            StrategyName::StaticTunnel => self.static_tunnel.k.into(),
+            _ => self.dth.kdepth.into(),
+        }
+    }
+
     /// The strategy with its variant: `dth link-scored`, `best-first hard`.
     pub fn label(&self) -> String {
         match self.name {

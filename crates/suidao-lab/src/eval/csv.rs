@@ -19,6 +19,10 @@ struct CurveRow<'a> {
     harvest: f64,
     recall: Option<f64>,
     islands: usize,
+    /// N and M: pages that the queries find, and relevant ones among them.
+    hits: usize,
+    relevant_hits: usize,
+    hosts: usize,
 }
 
 /// Writes a line per run for every 100 pages and every cutoff. The last line of a run that ended early is its end.
@@ -42,6 +46,9 @@ pub fn curves(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error
                 harvest: rounded(tally.relevant as f64 / tally.pages.max(1) as f64),
                 recall: RunMeasure::Recall.of(run, tally, None).map(rounded),
                 islands: tally.islands,
+                hits: tally.hits,
+                relevant_hits: tally.relevant_hits,
+                hosts: tally.hosts,
             })?;
             if tally.pages < point {
                 break;
@@ -162,8 +169,8 @@ mod tests {
     fn curves_have_a_line_per_hundred_pages_and_mark() {
         let text = written(|out| curves(&comparison(&[]), out));
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "task,seed,strategy,pages,relevant,harvest,recall,islands");
-        assert_eq!(lines[1], "sports & games,1,breadth-first,50,7,0.14,0.175,3");
+        assert_eq!(lines[0], "task,seed,strategy,pages,relevant,harvest,recall,islands,hits,relevant_hits,hosts");
+        assert_eq!(lines[1], "sports & games,1,breadth-first,50,7,0.14,0.175,3,25,0,5");
         let ended: Vec<&&str> =
             lines.iter().filter(|line| line.starts_with("sports & games,1,best-first hard")).collect();
         assert_eq!(ended.len(), 1, "{text}");

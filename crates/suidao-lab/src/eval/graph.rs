@@ -1,8 +1,9 @@
 //! The link graph of a web: every page reachable from the seeds, and its distance to relevant pages.
 
+use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use suidao_crawl::crawl::{Crawl, CrawlLimits, CrawlSettings, FetchKind, FetchOutcome};
 use suidao_crawl::replay::{ReplaySource, replay};
@@ -75,7 +76,7 @@ impl WebGraph {
             requests: Some(u64::MAX),
             pages_per_host: None,
             depth: None,
-            hops: u16::MAX,
+            hops: None,
             ..settings.limits
         };
         // Trap rules that learn are off, so that the whole web is read; those on the URL alone remain.
@@ -155,6 +156,24 @@ impl WebGraph {
         let found = Islands::find(&self.pages(|node| node.listing));
         let of_url = |(url, island): (&CrawlUrl, &Option<u32>)| Some((url.fingerprint(), (*island)?));
         (found.islands.len() as u32, self.urls.iter().zip(&found.of_page).filter_map(of_url).collect())
+    }
+
+    /// The hosts that have pages, and the important pages by the fingerprints of their URLs: the tenth with the most
+    /// pages that link to them (Tianwang's first feature), ties by discovery.
+    pub fn hosts_and_important(&self) -> (u32, FxHashSet<u64>) {
+        let mut linked = vec![0_u32; self.nodes.len()];
+        let counted = |id: u32| self.node(id).kind == NodeKind::Page && self.node(id).counts;
+        for id in (0..self.nodes.len() as u32).filter(|&id| counted(id)) {
+            let mut targets: Vec<u32> = self.links(id).iter().filter_map(|&to| self.resolved(to)).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            targets.into_iter().filter(|&to| to != id).for_each(|to| linked[to as usize] += 1);
+        }
+        let mut pages: Vec<u32> = (0..self.nodes.len() as u32).filter(|&id| counted(id)).collect();
+        let hosts: FxHashSet<&str> = pages.iter().map(|&id| self.url(id).authority()).collect();
+        pages.sort_by_key(|&id| Reverse(linked[id as usize]));
+        let important = pages.iter().take(pages.len().div_ceil(10)).map(|&id| self.url(id).fingerprint()).collect();
+        (hosts.len() as u32, important)
     }
 
     /// The share of the relevant pages that is reached from the seeds with at most k other pages in a row, for k = 0,
@@ -316,6 +335,15 @@ pub(super) mod tests {
         let message: Vec<String> =
             layers.iter().map(|&(id, layer)| format!("{}{layer:?}", &graph.url(id).path()[1..])).collect();
         assert_eq!(message, ["sNone", "aSome(2)", "farNone", "bSome(1)", "RSome(0)", "xNone"]);
+    }
+
+    #[test]
+    fn important_pages_are_the_tenth_with_the_most_links_to_them() {
+        let web = &["s a b r", "a b s", "b s r", "r>R", "R s a", "c s"];
+        let graph = WebGraph::read(crawl_settings(), 1000, &[url("s")], &Small(web), |_, _| Some(false));
+        let (hosts, important) = graph.hosts_and_important();
+        // c is never reached; s, a, b and R are four pages, of which one is important.
+        assert_eq!((hosts, important.len(), important.contains(&url("s").fingerprint())), (1, 1, true));
     }
 
     #[test]

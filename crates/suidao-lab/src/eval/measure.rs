@@ -1,5 +1,6 @@
 //! Measures of a run: harvest rate H(N) and target recall TR(N) (Srinivasan, Menczer, Pant, A General Evaluation
-//! Framework for Topical Crawlers, Information Retrieval 8(3), 2005), and islands.
+//! Framework for Topical Crawlers, Information Retrieval 8(3), 2005), islands, precision of the topic's queries (Jiang,
+//! Zhu, Wang 2020, figure 6), hosts and important pages (Tianwang).
 
 use std::collections::BTreeSet;
 
@@ -17,6 +18,13 @@ pub struct RunTally {
     pub pages: usize,
     pub relevant: usize,
     pub islands: usize,
+    /// N: pages that a query finds.
+    pub hits: usize,
+    /// M: relevant ones among them.
+    pub relevant_hits: usize,
+    pub hosts: usize,
+    /// Pages among the tenth with the most links to them.
+    pub important: usize,
 }
 
 impl RunTally {
@@ -30,13 +38,17 @@ impl StrategyRun {
     /// The tally at each of `cutoffs`, which must be ascending.
     pub fn at(&self, cutoffs: &[usize]) -> Vec<RunTally> {
         let mut tally = RunTally::default();
-        let mut islands = BTreeSet::new();
+        let (mut islands, mut hosts) = (BTreeSet::new(), BTreeSet::new());
         let mut out = Vec::with_capacity(cutoffs.len());
         for &cutoff in cutoffs {
             while tally.cutoff < cutoff {
                 tally.cutoff += 1;
                 if let Some(step) = self.steps.get(tally.pages) {
                     tally.pages += 1;
+                    hosts.insert(step.host);
+                    tally.hits += usize::from(step.hit);
+                    tally.relevant_hits += usize::from(step.hit && step.relevant);
+                    tally.important += usize::from(step.important);
                     if step.relevant {
                         tally.relevant += 1;
                         islands.extend(step.island);
@@ -44,6 +56,7 @@ impl StrategyRun {
                 }
             }
             tally.islands = islands.len();
+            tally.hosts = hosts.len();
             out.push(tally);
         }
         out
@@ -72,12 +85,27 @@ pub enum RunMeasure {
     Recall,
     /// Share of all topic islands that were reached.
     Islands,
+    /// M / N: share of relevant pages among those that the topic's queries find.
+    Precision,
+    /// Share of all hosts with a page that was fetched.
+    Hosts,
+    /// Share of the important pages: the tenth with the most links to them.
+    Important,
     /// Relevant pages, relative to the oracle's after as many pages of the same web.
     Oracle,
 }
 
 impl RunMeasure {
-    pub const ALL: [Self; 5] = [Self::Relevant, Self::Harvest, Self::Recall, Self::Islands, Self::Oracle];
+    pub const ALL: [Self; 8] = [
+        Self::Relevant,
+        Self::Harvest,
+        Self::Recall,
+        Self::Islands,
+        Self::Precision,
+        Self::Hosts,
+        Self::Important,
+        Self::Oracle,
+    ];
 
     pub fn key(self) -> &'static str {
         match self {
@@ -85,6 +113,9 @@ impl RunMeasure {
             Self::Harvest => "harvest",
             Self::Recall => "recall",
             Self::Islands => "islands",
+            Self::Precision => "precision",
+            Self::Hosts => "hosts",
+            Self::Important => "important",
             Self::Oracle => "of_oracle",
         }
     }
@@ -95,6 +126,9 @@ impl RunMeasure {
             Self::Harvest => "harvest rate",
             Self::Recall => "target recall",
             Self::Islands => "island recall",
+            Self::Precision => "precision of queries",
+            Self::Hosts => "hosts reached",
+            Self::Important => "important pages",
             Self::Oracle => "share of the oracle",
         }
     }
@@ -111,6 +145,9 @@ impl RunMeasure {
             Self::Harvest => Some(tally.harvest()),
             Self::Recall => share(tally.relevant, run.targets),
             Self::Islands => share(tally.islands, run.islands?),
+            Self::Precision => share(tally.relevant_hits, u32::try_from(tally.hits).ok()?),
+            Self::Hosts => share(tally.hosts, run.hosts?),
+            Self::Important => share(tally.important, run.important?),
             Self::Oracle => share(tally.relevant, u32::try_from(oracle?.relevant).ok()?),
         }
     }
@@ -152,6 +189,9 @@ mod tests {
         let of = |measure: RunMeasure| measure.of(&run, &at[3], Some(&at[2]));
         assert_eq!(of(RunMeasure::Recall), Some(0.125));
         assert_eq!(of(RunMeasure::Islands), Some(0.5));
+        // Pages 0, 2, ... are hits, of which 0, 2, 10 and 20 are relevant; a host has ten pages, one page in five counts.
+        assert_eq!(of(RunMeasure::Precision), Some(4.0 / 11.0));
+        assert_eq!((of(RunMeasure::Hosts), of(RunMeasure::Important)), (Some(3.0 / 40.0), Some(5.0 / 60.0)));
         assert_eq!(of(RunMeasure::Oracle), Some(5.0 / 3.0));
         assert_eq!(RunMeasure::Oracle.of(&run, &at[3], None), None);
         assert_eq!(RunMeasure::Recall.of(&StrategyRun { targets: 0, ..run.clone() }, &at[3], None), None);

@@ -4,6 +4,7 @@
 //! A [`Recorder`] folds one replay into a [`StrategyRun`]; a [`Comparison`] contains the runs of many strategies on the
 //! same webs. All output is a function of it, so that repeating a comparison gives the same bytes.
 
+mod access_log;
 mod bootstrap;
 mod comparison;
 pub mod csv;
@@ -17,6 +18,7 @@ mod report;
 mod run;
 mod tables;
 
+pub use access_log::{AccessScore, LoggedRequest, PolitenessBroken, ScoreAt, WastedRequests};
 pub use bootstrap::{Bootstrap, RESAMPLES};
 pub use comparison::{Comparison, ComparisonScope, ORACLE, PairedOutcome};
 pub use evaluation::{CrawlEvaluation, QueryResult, StrategyEvaluation};

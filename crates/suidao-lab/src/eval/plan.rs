@@ -42,6 +42,8 @@ pub struct TaskPlan {
     pub truth: Option<PathBuf>,
     /// Hosts to exclude from fetched and relevant pages, one per line.
     pub exclude: Option<PathBuf>,
+    /// Queries of a search over the topic, one per line; default: the first terms of the lexicon.
+    pub queries: Option<PathBuf>,
     /// Number of generated webs, with the spec's seed and those after it. A recorded web is run once.
     pub random_seeds: Option<u64>,
 }

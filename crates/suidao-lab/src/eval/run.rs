@@ -1,5 +1,7 @@
 //! The record of one replay: a step per page, in order of fetching.
 
+use rustc_hash::FxHashMap;
+
 use crate::world::SyntheticWeb;
 use suidao_page::model::{Batch, CrawlUrl, Event, PageProcessed, Stop, UrlId, UrlOrigin};
 
@@ -11,6 +13,12 @@ pub struct RunStep {
     pub hops: u16,
     /// The topic island of the page, if known.
     pub island: Option<u32>,
+    /// Whether one of the topic's queries finds it.
+    pub hit: bool,
+    /// Whether it is among the tenth of the web's pages with the most links to them.
+    pub important: bool,
+    /// Number of its host, in order of first pages.
+    pub host: u32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -26,20 +34,28 @@ pub struct StrategyRun {
     pub targets: u32,
     /// Number of topic islands, if known.
     pub islands: Option<u32>,
+    /// Number of hosts with pages that links lead to, if known.
+    pub hosts: Option<u32>,
+    /// Number of important pages, if known.
+    pub important: Option<u32>,
     pub stop: Stop,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KnownTruth {
     pub relevant: bool,
     pub island: Option<u32>,
+    /// See [`RunStep::hit`].
+    pub hit: bool,
+    /// See [`RunStep::important`].
+    pub important: bool,
 }
 
 impl KnownTruth {
     pub fn of(world: &SyntheticWeb, url: &CrawlUrl) -> Self {
         let relevant = world.is_relevant(url);
         let island = world.island(url).filter(|_| relevant).and_then(|island| u32::try_from(island).ok());
-        Self { relevant, island }
+        Self { relevant, island, ..Self::default() }
     }
 }
 
@@ -53,6 +69,8 @@ pub struct RunMeta {
     pub strategy: String,
     pub targets: u32,
     pub islands: Option<u32>,
+    pub hosts: Option<u32>,
+    pub important: Option<u32>,
 }
 
 struct Found {
@@ -67,12 +85,13 @@ struct Found {
 pub struct Recorder<F> {
     ask: F,
     found: Vec<Found>,
+    hosts: FxHashMap<String, u32>,
     steps: Vec<RunStep>,
 }
 
 impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
     pub fn new(ask: F) -> Self {
-        Self { ask, found: Vec::new(), steps: Vec::new() }
+        Self { ask, found: Vec::new(), hosts: FxHashMap::default(), steps: Vec::new() }
     }
 
     pub fn fold(&mut self, batch: &Batch) {
@@ -94,8 +113,8 @@ impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
     /// The run, at most `pages` long.
     pub fn finish(mut self, of: RunMeta, stop: Stop, pages: usize) -> StrategyRun {
         self.steps.truncate(pages);
-        let RunMeta { task, web, seed, strategy, targets, islands } = of;
-        StrategyRun { task, web, seed, strategy, steps: self.steps, targets, islands, stop }
+        let RunMeta { task, web, seed, strategy, targets, islands, hosts, important } = of;
+        StrategyRun { task, web, seed, strategy, steps: self.steps, targets, islands, hosts, important, stop }
     }
 
     fn settled(&mut self, page: &PageProcessed) {
@@ -105,8 +124,10 @@ impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
         let known = (self.ask)(&url, page);
         found.hops = hops;
         found.relevant = known.map_or_else(|| page.is_relevant_document(), |known| known.relevant);
-        let Some(KnownTruth { relevant, island }) = known else { return };
-        self.steps.push(RunStep { relevant, hops, island });
+        let Some(KnownTruth { relevant, island, hit, important }) = known else { return };
+        let next = self.hosts.len() as u32;
+        let host = *self.hosts.entry(url.authority().to_owned()).or_insert(next);
+        self.steps.push(RunStep { relevant, hops, island, hit, important, host });
     }
 
     /// Off-topic pages before this one, back to a relevant page or a seed. Redirects are not pages.
@@ -147,6 +168,9 @@ pub(super) mod tests {
             relevant: letter == '+',
             hops: (at % 3) as u16,
             island: (letter == '+').then_some((at / 20) as u32),
+            hit: at % 2 == 0,
+            important: at % 5 == 0,
+            host: (at / 10) as u32,
         };
         StrategyRun {
             task: task.into(),
@@ -156,6 +180,8 @@ pub(super) mod tests {
             steps: pages.chars().enumerate().map(step).collect(),
             targets: 40,
             islands: Some(4),
+            hosts: Some(40),
+            important: Some(60),
             stop: Stop::PageLimit,
         }
     }
@@ -193,32 +219,31 @@ pub(super) mod tests {
         // In the ground truth /hit is relevant and /off is not, regardless of the threshold; out.cn does not count.
         let ask = |url: &CrawlUrl, page: &PageProcessed| {
             let relevant = url.path() == "/hit" || (page.on_topic && url.path() == "/");
-            (url.host() != "out.cn" && page.status == 200)
-                .then_some(KnownTruth { relevant, island: relevant.then_some(7) })
+            (url.host() != "out.cn" && page.status == 200).then_some(KnownTruth {
+                relevant,
+                island: relevant.then_some(7),
+                ..KnownTruth::default()
+            })
         };
         let mut recorder = Recorder::new(ask);
         recorder.fold(&Batch { at: Millis(0), latency: None, events });
         assert_eq!(recorder.pages(), 4);
-        let of =
-            RunMeta { task: "t".into(), web: "w".into(), seed: 1, strategy: "s".into(), targets: 2, islands: None };
-        let run = recorder.finish(of, Stop::FrontierEmpty, 9);
-        let steps: Vec<_> = run.steps.iter().map(|s| (s.relevant, s.hops, s.island)).collect();
-        let expected = [(true, 0, Some(7)), (false, 0, None), (false, 1, None), (true, 2, Some(7))];
+        let run = recorder.finish(RunMeta { targets: 2, ..RunMeta::default() }, Stop::FrontierEmpty, 9);
+        let steps: Vec<_> = run.steps.iter().map(|s| (s.relevant, s.hops, s.island, s.host)).collect();
+        let expected = [(true, 0, Some(7), 0), (false, 0, None, 0), (false, 1, None, 1), (true, 2, Some(7), 1)];
         assert_eq!(steps, expected);
     }
 
     #[test]
     fn a_run_is_cut_at_its_pages() {
         let mut recorder = Recorder::new(|_: &CrawlUrl, page: &PageProcessed| {
-            Some(KnownTruth { relevant: page.on_topic, island: None })
+            Some(KnownTruth { relevant: page.on_topic, ..KnownTruth::default() })
         });
         let ids = 0..5_u32;
         let mut events: Vec<Event> =
             ids.clone().map(|id| discovered(id, &format!("http://a.cn/{id}"), UrlOrigin::Seed)).collect();
         events.extend(ids.map(|id| settled(id, 200, true)));
         recorder.fold(&Batch { at: Millis(0), latency: None, events });
-        let run = by_hand("t", 1, "s", "");
-        let of = RunMeta { task: run.task, web: run.web, seed: 1, strategy: run.strategy, targets: 5, islands: None };
-        assert_eq!(recorder.finish(of, Stop::PageLimit, 3).steps.len(), 3);
+        assert_eq!(recorder.finish(RunMeta::default(), Stop::PageLimit, 3).steps.len(), 3);
     }
 }

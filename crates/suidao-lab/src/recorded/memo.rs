@@ -3,22 +3,47 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::queries::Queries;
 use suidao_crawl::crawl::{FetchKind, FetchOutcome};
 use suidao_crawl::replay::{ReplaySource, TopicalWeb};
 use suidao_page::model::CrawlUrl;
 
 /// Outcomes by URL, compressed: a page of fifty links takes about two kilobytes. Thread-safe.
 #[derive(Default)]
-pub struct Memo(RwLock<FxHashMap<u64, Box<[u8]>>>);
+pub struct Memo {
+    outcomes: RwLock<FxHashMap<u64, Box<[u8]>>>,
+    queries: Queries,
+    /// Pages that a query finds.
+    hits: RwLock<FxHashSet<u64>>,
+}
 
 impl Memo {
+    /// A cache that knows which pages the queries find.
+    pub fn of(queries: Queries) -> Self {
+        Self { queries, ..Self::default() }
+    }
+
+    pub fn queries(&self) -> usize {
+        self.queries.len()
+    }
+
+    /// Whether a query finds this page, which was read before.
+    pub fn is_hit(&self, url: &CrawlUrl) -> bool {
+        self.hits.read().unwrap_or_else(PoisonError::into_inner).contains(&without_scheme(url))
+    }
+
     /// A web read through this cache, without the text of its pages. Use one web and topic per cache.
     pub fn over<'a>(&'a self, reading: TopicalWeb<'a>) -> impl ReplaySource + 'a {
         Remembered { reading, memo: self }
     }
+}
+
+/// A page may be fetched under the other scheme than it was found with.
+fn without_scheme(url: &CrawlUrl) -> u64 {
+    url.under(false).as_ref().unwrap_or(url).fingerprint()
 }
 
 struct Remembered<'a> {
@@ -30,7 +55,8 @@ impl ReplaySource for Remembered<'_> {
     fn outcome(&self, kind: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
         // The same URL has different outcomes as a page and as robots.txt.
         let key = xxh3_64_with_seed(url.as_str().as_bytes(), u64::from(matches!(kind, FetchKind::Robots { .. })));
-        let known = self.memo.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).and_then(|it| unpack(it));
+        let known =
+            self.memo.outcomes.read().unwrap_or_else(PoisonError::into_inner).get(&key).and_then(|it| unpack(it));
         if let Some(outcome) = known {
             return outcome;
         }
@@ -38,10 +64,13 @@ impl ReplaySource for Remembered<'_> {
         let kind = if let FetchKind::Plain(id) = kind { &FetchKind::Page(*id) } else { kind };
         let mut outcome = self.reading.outcome(kind, url);
         if let FetchOutcome::Page { page, .. } = &mut outcome {
+            if self.memo.queries.find(&page.title, &page.text) {
+                self.memo.hits.write().unwrap_or_else(PoisonError::into_inner).insert(without_scheme(url));
+            }
             page.text = String::new();
         }
         if let Some(packed) = pack(&outcome) {
-            self.memo.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, packed);
+            self.memo.outcomes.write().unwrap_or_else(PoisonError::into_inner).insert(key, packed);
         }
         outcome
     }
@@ -105,10 +134,12 @@ mod tests {
                 page.text = String::new();
             }
         }
-        let memo = Memo::default();
+        let topical = plain.iter().filter(|outcome| matches!(outcome, FetchOutcome::Page { .. })).count();
+        let memo = Memo::of(Queries::new(["。"]));
         web.1.store(0, Ordering::Relaxed);
         assert_eq!(outcomes(&memo.over(reading())), plain);
         assert_eq!(outcomes(&memo.over(reading())), plain);
         assert_eq!(web.1.load(Ordering::Relaxed), plain.len());
+        assert_eq!(urls.iter().filter(|url| memo.is_hit(url)).count(), topical, "every page has a full stop");
     }
 }

@@ -14,7 +14,7 @@ mod html;
 mod layout;
 mod links;
 mod response;
-
+mod scenario;
 mod serve;
 mod spec;
 mod target;
@@ -30,7 +30,8 @@ pub use forum::{
     Activity, ActivitySpec, BoardActivity, BoardTruth, Forum, ForumSpec, ForumWeb, Posting, ServedForumPage, Skin,
     ThreadActivity, ThreadTruth,
 };
+pub use scenario::Scenario;
 pub use serve::{Proxied, ServedRequest, ServerOptions, WebServer};
 pub use spec::{PathShape, SpecError, WebSpec};
-pub use truth::SyntheticWeb;
+pub use truth::{ServedUrl, SyntheticWeb};
 pub use words::topic_words;

@@ -171,7 +171,7 @@ impl WebSpec {
     }
 
     /// The defaults of missing keys follow the text, so that errors keep their lines.
-    fn parse(text: &str) -> Result<Self, toml::de::Error> {
+    pub(super) fn parse(text: &str) -> Result<Self, toml::de::Error> {
         let given: toml::Table = toml::from_str(text)?;
         let missing = |line: &&str| line.split_once(" = ").is_some_and(|(key, _)| !given.contains_key(key));
         let defaults: Vec<&str> = DEFAULT.lines().filter(missing).collect();

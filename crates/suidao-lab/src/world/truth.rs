@@ -2,8 +2,9 @@
 
 use super::address::alias_url;
 use super::layout::Layout;
+use super::response::ResolvedUrl;
 use super::spec::{SpecError, WebSpec};
-use super::target::{PagePosition, salt};
+use super::target::{AuxPage, PagePosition, salt};
 use suidao_page::model::CrawlUrl;
 use suidao_page::seeded_rng::SeededRng;
 
@@ -25,6 +26,21 @@ pub struct SyntheticWeb {
 /// Generated URLs are in normal form.
 pub(super) fn crawl_url(text: &str) -> CrawlUrl {
     CrawlUrl::parse(text).expect("the world's URLs are well formed")
+}
+
+/// What a URL of the web is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServedUrl {
+    /// An article, a listing of a section or a tunnel page, by its number; several URLs can have the same.
+    Page(u64),
+    /// A front page, archive, category, list of tags or blogroll.
+    Listing,
+    /// A month of an endless calendar.
+    Trap,
+    /// A page that robots.txt disallows.
+    Forbidden,
+    /// A redirect, robots.txt, a missing page, or an unknown host.
+    Other,
 }
 
 impl SyntheticWeb {
@@ -70,6 +86,16 @@ impl SyntheticWeb {
             }
         }
         out
+    }
+
+    pub fn kind(&self, url: &CrawlUrl) -> ServedUrl {
+        match self.lookup(url) {
+            ResolvedUrl::Page(page) => ServedUrl::Page(page),
+            ResolvedUrl::Aux(_, AuxPage::Month(_)) => ServedUrl::Trap,
+            ResolvedUrl::Aux(host, AuxPage::Private(_)) if host >= self.layout.first_ordinary => ServedUrl::Forbidden,
+            ResolvedUrl::Aux(..) => ServedUrl::Listing,
+            _ => ServedUrl::Other,
+        }
     }
 
     /// Whether a page is on topic, under its first or second URL. Redirects, errors, calendars and unknown URLs are

@@ -148,7 +148,9 @@ fn limit(draft: &Draft, decision: LinkDecision) -> LinkDecision {
         LinkDecision::Follow(entry) if limits.depth.is_some_and(|most| entry.path.depth > most) => {
             LinkDecision::Drop(SkipReason::Depth)
         }
-        LinkDecision::Follow(entry) if entry.path.hops > limits.hops => LinkDecision::Drop(SkipReason::Hops),
+        LinkDecision::Follow(entry) if limits.hops.is_some_and(|most| entry.path.hops > most) => {
+            LinkDecision::Drop(SkipReason::Hops)
+        }
         decision => decision,
     }
 }

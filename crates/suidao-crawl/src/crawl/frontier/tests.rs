@@ -99,13 +99,16 @@ fn interleave_gives_the_stack_one_turn_after_q() {
 }
 
 #[test]
-fn weights_take_turns_with_chance() {
+fn weights_go_down_and_every_fourth_turn_is_random() {
     let entries: Vec<(u32, u32, u8, f32)> = (0..11).map(|id| (id, id, u8::try_from(id).unwrap(), 0.0)).collect();
     let policy = QueuePolicy::WeightThenRandom { by_weight: 3, at_random: 1 };
     let order = drain(&mut frontier(policy, &entries), 0);
-    assert_eq!(order[..3], [10, 9, 8]);
-    assert_eq!(order.len(), 11);
-    assert_eq!(order, drain(&mut frontier(policy, &entries), 0));
+    assert_eq!(order, (0..11).rev().collect::<Vec<u32>>());
+    let mut frontier = frontier(policy, &entries);
+    let random: Vec<u64> = (0..9).filter(|&taken| frontier.random_turn(taken).is_some()).collect();
+    assert_eq!(random, [3, 7]);
+    let taken = frontier.take(HostId(2), UrlId(2), entry(2, 0.0)).unwrap();
+    assert_eq!((taken.id, frontier.take(HostId(2), UrlId(2), entry(2, 0.0))), (UrlId(2), None), "it rests now");
 }
 
 proptest::proptest! {

@@ -15,6 +15,9 @@ use suidao_page::model::{
 };
 
 /// Milliseconds; longer than any round that finishes.
+/// Draws of a random URL before the best one is taken instead.
+const DRAWS: usize = 64;
+
 const A_DAY: u64 = 86_400_000;
 
 impl State {
@@ -243,9 +246,24 @@ impl State {
         frontier.pop_from(DUE, &is_current)
     }
 
+    /// Takes the next URL of a ready host in the order of the strategy. At a random turn each is as likely as any other; the
+    /// best one is taken if [`DRAWS`] draws are not queued or not ready.
     pub fn take_new(&mut self, taken: u64) -> Option<QueueHead> {
         let Self { urls, refreshing, frontier, .. } = self;
         let is_due = |id| refreshing.as_ref().is_some_and(|refreshing: &Refreshing| refreshing.due.contains_key(&id));
+        if let Some(mut rng) = frontier.random_turn(taken) {
+            // Of the known URLs, so that a restored frontier, whose heaps differ, gives the same.
+            for _ in 0..DRAWS {
+                let id = UrlId(rng.below(urls.len() as u64) as u32);
+                let url = urls.get(id);
+                if url.is_queued()
+                    && !is_due(id)
+                    && let Some(head) = frontier.take(url.host(), id, url.entry())
+                {
+                    return Some(head);
+                }
+            }
+        }
         frontier.pop(taken, |id, key| urls.get(id).is_current(key) && !is_due(id))
     }
 

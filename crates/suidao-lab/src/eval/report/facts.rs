@@ -24,6 +24,8 @@ pub struct TaskFacts {
     /// τ_link: minimum and maximum.
     pub link_threshold: [f32; 2],
     pub truth: String,
+    /// Number of queries for M and N.
+    pub queries: usize,
 }
 
 impl TaskFacts {

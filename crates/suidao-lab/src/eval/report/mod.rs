@@ -168,15 +168,21 @@ impl Page<'_> {
         shares.chain(last).filter_map(plot).collect()
     }
 
-    /// Plots of the harvest rate and another measure: figures 6 and 7 of Jiang, Zhu, Wang 2020.
+    /// Plots of the harvest rate, of the precision of queries (figure 6 of Jiang, Zhu, Wang 2020) and of another measure
+    /// (figure 7).
     fn curves(&self, scope: ComparisonScope, second: RunMeasure) -> Value {
-        let known = [RunMeasure::Harvest, second].into_iter().filter(|&measure| self.comparison.knows(scope, measure));
+        let known = [RunMeasure::Harvest, RunMeasure::Precision, second]
+            .into_iter()
+            .filter(|&measure| self.comparison.knows(scope, measure));
         let plot = |measure: RunMeasure| {
             let title = sentence_case(measure.title());
             let along = Along::pages(self.comparison.pages());
             let caption = match measure {
                 RunMeasure::Harvest => {
-                    "Relevant pages per fetched page (Fig. 6 of Jiang, Zhu, Wang 2020). A dot marks the end of a run, an arrow a value above the plot."
+                    "Relevant pages per fetched page. A dot marks the end of a run, an arrow a value above the plot."
+                }
+                RunMeasure::Precision => {
+                    "Share of relevant pages among those that the topic's queries find (M/N, Fig. 6 of Jiang, Zhu, Wang 2020). A dot marks the end of a run."
                 }
                 RunMeasure::Relevant => "Relevant pages found (Fig. 7). A dot marks the end of a run.",
                 _ => {
@@ -191,7 +197,7 @@ impl Page<'_> {
     fn lines(&self, scope: ComparisonScope, measure: RunMeasure) -> Vec<CurveLine<'_>> {
         let line = |&strategy: &usize| {
             let mut points = self.comparison.curve(scope, strategy, measure);
-            if measure != RunMeasure::Harvest && !points.is_empty() {
+            if !matches!(measure, RunMeasure::Harvest | RunMeasure::Precision) && !points.is_empty() {
                 points.insert(0, (0, Interval { median: 0.0, range: points[0].1.range.map(|_| (0.0, 0.0)) }));
             }
             CurveLine {
@@ -256,6 +262,7 @@ mod tests {
             page_threshold: [0.05, 0.07],
             link_threshold: [0.15; 2],
             truth: "known from the generated web".into(),
+            queries: 20,
         };
         ComparisonFacts {
             version: "9.9.9".into(),
