@@ -93,7 +93,7 @@ fn page(number: u64, known: u64) -> Page {
 fn machine(known: u64) {
     let before = process::resident();
     let settings = CrawlSettings {
-        limits: CrawlLimits { hops: u16::MAX, ..CrawlLimits::default() },
+        limits: CrawlLimits { hops: None, ..CrawlLimits::default() },
         politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
         agent: "suidao".to_owned(),
         seed: 1,
