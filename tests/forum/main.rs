@@ -8,6 +8,7 @@ mod addresses;
 mod documents;
 mod plain;
 mod reading;
+mod several;
 mod skins;
 mod software;
 mod texts;

@@ -428,7 +428,7 @@ pub fn meta(job: &Job) -> Meta {
 
 pub fn strategy_label(job: &Job) -> String {
     match (&job.forum, &job.strategy) {
-        // A directory contains one forum only.
+        // Forums can be added to a directory after the first.
         (Some(forum), _) => format!("boards of {}", forum_host(forum, &job.seeds)),
         (None, Some(own)) => own.name.clone(),
         (None, None) => job.config.strategy.label(),
@@ -510,7 +510,7 @@ fn latest(store: &Store) -> Result<(Option<Millis>, VecDeque<UrlId>), StoreError
 
 fn forum_host(forum: &ForumMode, seeds: &[CrawlUrl]) -> String {
     let start = match forum {
-        ForumMode::Follow(map) => CrawlUrl::parse(&map.start).ok(),
+        ForumMode::Follow(maps) => maps.first().and_then(|map| CrawlUrl::parse(&map.start).ok()),
         _ => seeds.first().cloned(),
     };
     start.map(|start| start.authority().to_owned()).unwrap_or_default()

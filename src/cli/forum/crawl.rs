@@ -1,10 +1,10 @@
-//! `suidao forum crawl`: every thread of a forum once; run again, new threads and replies. With `--watch` each board is
-//! visited on schedule until stopped.
+//! `suidao forum crawl`: every thread of one or several forums once; run again, new threads and replies. With `--watch`
+//! each board is visited on schedule until stopped.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::Serialize;
 use suidao::crawl::{Exploration, ForumMode, Watch};
@@ -13,7 +13,7 @@ use suidao::forum::schedule::ScheduleMethod;
 use suidao::forum::tally::ForumTally;
 use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, Job, News};
-use suidao::model::{CrawlUrl, Event, Stop, UrlId};
+use suidao::model::{CrawlUrl, Event, ForumMap, Stop, UrlId};
 use suidao::store::directory::write_own;
 use suidao::store::{CrawlDirectory, Store, plain_file};
 
@@ -28,14 +28,15 @@ use super::super::{dry_run, inputs};
 /// URLs listed per kind of problem.
 const NAMED: usize = 5;
 
-/// Fetch every thread of a forum; rerun the command to resume or to fetch new posts.
+/// Fetch every thread of one or several forums; rerun the command to resume or to fetch new posts.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  suidao forum crawl bbs.toml -o bbs --contact me@example.cn\n  \
-    suidao forum crawl bbs.toml -o bbs --watch 200 --contact me@example.cn")]
+    suidao forum crawl bbs.toml -o bbs --watch 200 --contact me@example.cn\n  \
+    suidao forum crawl a.toml b.toml -o both --watch 500 --contact me@example.cn")]
 pub struct ForumCrawlArgs {
-    /// Forum file from `suidao forum discover`, or the URL of a forum to discover first
-    #[arg(value_name = "FILE|URL")]
-    pub forum: String,
+    /// Forum files from `suidao forum discover`, or the URL of a single forum to discover first
+    #[arg(value_name = "FILE|URL", required = true)]
+    pub forums: Vec<String>,
     /// Lexicon of a topic to score pages by
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
@@ -51,7 +52,7 @@ pub struct ForumCrawlArgs {
     /// Maximum index pages of a board to read per visit [default: that of the forum file, 32]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub index_pages: Option<u32>,
-    /// Then visit the boards on a schedule until stopped, with this number of visits per day to all boards together
+    /// Then visit the boards on a schedule until stopped, with this number of visits per day to all boards of all forums together
     /// [default: 8 per board]; --max-pages then sets no request limit
     #[arg(long, value_name = "VISITS_PER_DAY", num_args = 0..=1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     pub watch: Option<Option<u32>>,
@@ -93,14 +94,16 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     });
     screen.clear();
     let report = report?;
-    write_forum_file(&job, &report)?;
+    if let [_] = &args.forums[..] {
+        write_forum_file(&job, &report)?;
+    }
     let unfinished = tally.unfinished();
     let details = ForumCrawl {
         boards: tally.boards(),
         counts: &tally,
         unfinished: unfinished.len(),
         unfinished_threads: urls_of(&job.directory, unfinished.get(..NAMED).unwrap_or(&unfinished))?,
-        forum: &args.forum,
+        forum: &args.forums.join(", "),
     };
     let mut summary = RunSummary::new(&job.config, &job.topic, &job.directory, &report, details);
     summary.strategy = "boards".to_owned();
@@ -126,12 +129,12 @@ fn job(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Job> {
     let mut config = args.network.load()?;
     args.goals.apply(&mut config)?;
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
-    let (start, mode) = mode(&args.forum, &args.output.join("forum.toml"), args.index_pages)?;
+    let (starts, mode) = mode(&args.forums, &args.output.join("forum.toml"), args.index_pages)?;
     if args.dry_run.is_none() {
         args.network.warn_without_contact(&config, verbosity);
     }
     let watch = args.watch.map(|per_day| Watch { per_day, method: args.method });
-    Ok(Job { watch, ..super::job(start, topic, config, CrawlDirectory::new(&args.output), mode) })
+    Ok(Job { watch, ..super::job(starts, topic, config, CrawlDirectory::new(&args.output), mode) })
 }
 
 /// URLs by their numbers, from the log.
@@ -174,27 +177,38 @@ fn write_forum_file(job: &Job, report: &CrawlReport) -> Result<()> {
     Ok(())
 }
 
-/// A forum file or a URL; `known`: the file of an earlier run, perhaps with corrections.
-fn mode(forum: &str, known: &Path, index_pages: Option<u32>) -> Result<(CrawlUrl, ForumMode)> {
-    let is_url = forum.starts_with("http://") || forum.starts_with("https://");
-    let known = known.to_string_lossy();
-    let forum = if is_url && Path::new(&*known).exists() { &*known } else { forum };
-    if is_url && forum != known {
-        return Ok((super::discover::start(forum)?, ForumMode::Explore { index_pages }));
-    }
-    let text = if is_url {
-        plain_file::read_text(Path::new(forum), plain_file::LARGE)?
-    } else {
-        std::fs::read_to_string(forum).with_context(|| {
-            format!("cannot read the forum file {forum}; create one with `suidao forum discover URL -o {forum}`")
-        })?
+/// Forum files or one URL; `known`: the file of an earlier run, perhaps with corrections.
+fn mode(forums: &[String], known: &Path, index_pages: Option<u32>) -> Result<(Vec<CrawlUrl>, ForumMode)> {
+    let is_url = |forum: &String| forum.starts_with("http://") || forum.starts_with("https://");
+    let maps = match forums {
+        [forum] if is_url(forum) && !known.exists() => {
+            return Ok((vec![super::discover::start(forum)?], ForumMode::Explore { index_pages }));
+        }
+        [forum] if is_url(forum) => {
+            let text = plain_file::read_text(known, plain_file::LARGE)?;
+            vec![map::parse(&text).with_context(|| format!("invalid forum file {}", known.display()))?]
+        }
+        _ => {
+            if let Some(url) = forums.iter().find(|forum| is_url(forum)) {
+                bail!("several forums need a forum file each; create one with `suidao forum discover {url} -o FILE`");
+            }
+            forums.iter().map(|forum| super::forum_file(Path::new(forum))).collect::<Result<_>>()?
+        }
     };
-    let mut map = map::parse(&text).with_context(|| format!("invalid forum file {forum}"))?;
-    if let Some(pages) = index_pages {
-        map.index_pages = pages;
+    let mut starts = Vec::new();
+    let mut all: Vec<ForumMap> = Vec::new();
+    for (mut map, forum) in maps.into_iter().zip(forums) {
+        if let Some(pages) = index_pages {
+            map.index_pages = pages;
+        }
+        let start = CrawlUrl::parse(&map.start).with_context(|| format!("invalid forum file {forum}"))?;
+        if starts.contains(&start) {
+            bail!("{forum} is of the forum {start}, which another of the files is of; give each forum once");
+        }
+        starts.push(start);
+        all.push(map);
     }
-    let start = CrawlUrl::parse(&map.start).with_context(|| format!("invalid forum file {forum}"))?;
-    Ok((start, ForumMode::Follow(Box::new(map))))
+    Ok((starts, ForumMode::Follow(all)))
 }
 
 #[derive(Serialize)]

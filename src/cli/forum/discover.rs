@@ -54,7 +54,7 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     args.network.warn_without_contact(&config, verbosity);
     let scratch = temporary_directory()?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
-    let job = super::job(start, None, config, directory.clone(), ForumMode::Discover { strict: args.strict });
+    let job = super::job(vec![start], None, config, directory.clone(), ForumMode::Discover { strict: args.strict });
     let mut screen = Screen::new(verbosity, false, StopConditions::default());
     let mut seen: Vec<ForumPageView> = Vec::new();
     let listener = |news: News| {

@@ -5,14 +5,16 @@ mod discover;
 mod samples;
 mod schedule;
 
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use suidao::config::Config;
 use suidao::crawl::ForumMode;
+use suidao::forum::map;
 use suidao::live::Job;
-use suidao::model::CrawlUrl;
+use suidao::model::{CrawlUrl, ForumMap};
 use suidao::store::CrawlDirectory;
 use suidao::topic::{Lexicon, Topic};
 
@@ -44,11 +46,27 @@ pub fn run(args: &ForumArgs, verbosity: Verbosity) -> Result<Exit> {
     }
 }
 
-/// A crawl of only the forum at `start`.
-fn job(start: CrawlUrl, topic: Option<Topic>, mut config: Config, directory: CrawlDirectory, mode: ForumMode) -> Job {
+/// A forum file given by the user.
+fn forum_file(path: &Path) -> Result<ForumMap> {
+    let text = std::fs::read_to_string(path).with_context(|| {
+        let path = path.display();
+        format!("cannot read the forum file {path}; create one with `suidao forum discover URL -o {path}`")
+    })?;
+    map::parse(&text).with_context(|| format!("invalid forum file {}", path.display()))
+}
+
+/// A crawl of only the forums with these entry pages.
+fn job(
+    starts: Vec<CrawlUrl>,
+    topic: Option<Topic>,
+    mut config: Config,
+    directory: CrawlDirectory,
+    mode: ForumMode,
+) -> Job {
     if config.scope.allow_hosts.is_empty() {
         // www.bbs.cn may lead to bbs.cn.
-        config.scope.allow_hosts.push(start.host().trim_start_matches("www.").to_owned());
+        let hosts = starts.iter().map(|start| start.host().trim_start_matches("www.").to_owned());
+        config.scope.allow_hosts.extend(hosts);
     }
     // Lists and threads are long chains of pages, none of them off topic.
     config.limits.hops = Some(u16::MAX);
@@ -57,6 +75,6 @@ fn job(start: CrawlUrl, topic: Option<Topic>, mut config: Config, directory: Cra
         config.crawl.page_threshold = Some(0.0);
         Topic::new(Lexicon::from_terms("forum", &[("论坛", 1.0)]))
     });
-    let seeds = if matches!(mode, ForumMode::Follow(_)) { Vec::new() } else { vec![start] };
+    let seeds = if matches!(mode, ForumMode::Follow(_)) { Vec::new() } else { starts };
     Job { forum: Some(mode), ..Job::new(Arc::new(topic), seeds, config, directory) }
 }

@@ -37,7 +37,7 @@ enum Piece<'a> {
     Heads(Cow<'a, [Heads]>, u32),
     /// Queues of some thousand hosts.
     Queues(Cow<'a, [HostQueues]>),
-    Forums(Vec<(Cow<'a, str>, Cow<'a, ForumSite>)>),
+    Forums(Vec<Cow<'a, ForumSite>>),
     /// Counts, and pages that were due when a refresh ended.
     Counts(Progress, u64, Vec<UrlId>, BTreeMap<SkipReason, u64>),
 }
@@ -66,7 +66,7 @@ impl State {
             wait_state,
             leaving: _,
         } = self;
-        if forums.is_single_forum() || refreshing.is_some() {
+        if forums.is_of_forums() || refreshing.is_some() {
             return None;
         }
         let mut fingerprints = rejected.iter().copied();
@@ -74,7 +74,7 @@ impl State {
         let mut ends = ended.iter().map(|(id, ended)| (*id, ended.clone()));
         let ended = std::iter::from_fn(move || portion(&mut ends).map(Piece::Ended));
         let urls = urls.portions().map(|(known, lines)| Piece::Urls(Cow::Borrowed(known), lines));
-        let sites = forums.sites.iter().map(|(host, (site, _))| (Cow::Borrowed(&**host), Cow::Borrowed(site)));
+        let sites = forums.sites.iter().map(Cow::Borrowed);
         let rest = [
             Piece::Counts(*progress, *attempts, left_due.iter().copied().collect(), skipped_by_reason.clone()),
             Piece::Forums(sites.collect()),
@@ -122,8 +122,8 @@ impl State {
             }
             Ok(Piece::Queues(portion)) => self.frontier.hosts.extend_from_slice(&portion),
             Ok(Piece::Forums(sites)) => {
-                for (host, site) in sites {
-                    self.forums.add(&host, site.into_owned());
+                for site in sites {
+                    self.forums.add(site.into_owned());
                 }
             }
             Ok(Piece::Counts(progress, attempts, left_due, skipped_by_reason)) => {

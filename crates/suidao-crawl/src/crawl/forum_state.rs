@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use suidao_forum::forum::analysis::{ForumAnalysis, ForumProfile};
 use suidao_forum::forum::explore::{Explorer, recognise};
 use suidao_forum::forum::site::ForumSite;
+use suidao_forum::forum::sites::ForumSites;
 use suidao_page::model::{CrawlUrl, Event, ForumMap, ForumPageView, ForumRole, ForumStep, LinkState, Millis, UrlId};
 
 use super::groups::is_one_site;
-use super::watch::{Watch, Watching};
+use super::watch::{Watch, WatchedBoard, Watching};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ForumMode {
@@ -29,8 +28,8 @@ pub enum ForumMode {
         /// Maximum number of index pages per board, if not the default.
         index_pages: Option<u32>,
     },
-    /// The structure is known: fetch the forum.
-    Follow(Box<ForumMap>),
+    /// The structure of these forums is known: fetch them.
+    Follow(Vec<ForumMap>),
 }
 
 /// Each of the first pages of a host is checked for being a forum's.
@@ -39,9 +38,9 @@ const FIRST_CHECKS: u32 = 16;
 #[derive(Default)]
 pub(super) struct Forums {
     pub(super) mode: ForumMode,
-    pub(super) sites: FxHashMap<Box<str>, (ForumSite, Arc<ForumProfile>)>,
-    /// Other hosts to which forums redirect their pages, with the key of the forum in `sites`.
-    aliases: FxHashMap<Box<str>, Box<str>>,
+    pub(super) sites: ForumSites,
+    /// For the analysis of the pages of each forum, by its number.
+    profiles: Vec<Arc<ForumProfile>>,
     pub(super) watching: Option<Watching>,
     /// Pages seen before the structure is known.
     pub(super) explorer: Explorer,
@@ -65,22 +64,26 @@ impl Forums {
         if let ForumMode::Discover { strict } = mode {
             forums.explorer = Explorer::new(*strict);
         }
-        if let ForumMode::Follow(map) = mode {
-            forums.add_map(map);
+        if let ForumMode::Follow(maps) = mode {
+            maps.iter().for_each(|map| forums.add_map(map));
             forums.exploration = Exploration::Understood(());
         }
         forums
     }
 
-    pub fn add(&mut self, host: &str, site: ForumSite) {
+    pub fn add(&mut self, site: ForumSite) {
         let profile = Arc::new(site.profile());
-        self.aliases.extend(site.hosts().map(|other| (other.into(), host.into())));
-        self.sites.insert(host.into(), (site, profile));
+        let Some(number) = self.sites.add(site) else { return };
+        match self.profiles.get_mut(number) {
+            Some(known) => *known = profile,
+            None => self.profiles.push(profile),
+        }
     }
 
     pub(super) fn add_map(&mut self, map: &ForumMap) {
-        let (Ok(start), Ok(site)) = (CrawlUrl::parse(&map.start), ForumSite::new(map.clone())) else { return };
-        self.add(start.authority(), site);
+        if let Ok(site) = ForumSite::new(map.clone()) {
+            self.add(site);
+        }
     }
 
     /// Whether the structure of a forum is still unknown.
@@ -89,24 +92,39 @@ impl Forums {
             && self.exploration == Exploration::Unfinished
     }
 
-    /// Whether the crawl is of one forum only.
-    pub fn is_single_forum(&self) -> bool {
+    /// Whether the crawl is of given forums only.
+    pub fn is_of_forums(&self) -> bool {
         !matches!(self.mode, ForumMode::Off | ForumMode::Recognise)
     }
 
-    /// Feeds an event to the schedule of board visits.
-    pub fn watch(&mut self, event: &Event) {
-        let offset = self.sites.values().next().map(|(site, _)| site.offset());
-        if let (Some(watching), Some(offset)) = (&mut self.watching, offset) {
-            watching.observe(event, offset);
+    /// Feeds an event to the schedule of board visits. `url`: of an id.
+    pub fn watch(&mut self, event: &Event, url: impl Fn(UrlId) -> CrawlUrl) {
+        if let Some(watching) = self.watching.as_mut().filter(|_| !self.sites.is_empty()) {
+            let sites = &self.sites;
+            watching.observe(event, |board| {
+                let number = sites.of(&url(board)).unwrap_or(0);
+                (number, sites.get(number).offset())
+            });
         }
     }
 
-    /// Starts the visits of boards that are due.
-    pub fn visit_due(&mut self, now: Millis) -> Option<ForumStep> {
-        let (site, _) = self.sites.values().next()?;
-        let begun = self.watching.as_mut()?.due(&site.boards(), site.offset(), now);
-        (!begun.is_empty()).then(|| ForumStep { due: begun.clone(), restarted: begun, ..ForumStep::default() })
+    /// Starts the visits of boards that are due: a step for each forum that has one.
+    pub fn visit_due(&mut self, now: Millis, url: impl Fn(UrlId) -> CrawlUrl) -> Vec<ForumStep> {
+        let Some(watching) = self.watching.as_mut().filter(|watching| watching.may_be_due(now)) else {
+            return Vec::new();
+        };
+        let sites = &self.sites;
+        let boards = sites.iter().flat_map(|site| {
+            let url = &url;
+            site.boards().into_iter().map(move |id| WatchedBoard { id, url: url(id), site })
+        });
+        let due = watching.due(&boards.collect::<Vec<_>>(), now);
+        let steps = sites.iter().map(|site| {
+            let own = site.boards();
+            let begun: Vec<UrlId> = due.iter().copied().filter(|board| own.contains(board)).collect();
+            ForumStep { due: begun.clone(), restarted: begun, ..ForumStep::default() }
+        });
+        steps.filter(|step| !step.due.is_empty()).collect()
     }
 
     /// Everything was fetched once: from now on boards are visited by schedule. Returns whether that is new.
@@ -119,16 +137,11 @@ impl Forums {
     }
 
     pub(super) fn site(&self, url: &CrawlUrl) -> Option<&ForumSite> {
-        self.sites.get(self.host_of(url)).map(|(site, _)| site)
+        self.sites.of(url).map(|number| self.sites.get(number))
     }
 
     pub(super) fn site_mut(&mut self, url: &CrawlUrl) -> Option<&mut ForumSite> {
-        let host = self.aliases.get(url.authority()).map_or(url.authority(), |host| &**host);
-        self.sites.get_mut(host).map(|(site, _)| site)
-    }
-
-    fn host_of<'a>(&'a self, url: &'a CrawlUrl) -> &'a str {
-        self.aliases.get(url.authority()).map_or(url.authority(), |host| &**host)
+        self.sites.of(url).map(|number| self.sites.get_mut(number))
     }
 
     /// A page of a forum redirects: to another host of the site (a thread to any URL there, others to the same page), or
@@ -137,9 +150,9 @@ impl Forums {
         if self.is_exploring() {
             self.explorer.moved(url, target);
         }
-        let host: Box<str> = self.host_of(url).into();
         let is_other = target.authority() != url.authority() && self.site(target).is_none();
-        let Some((site, _)) = self.sites.get_mut(&host) else { return };
+        let Some(number) = self.sites.of(url) else { return };
+        let site = self.sites.get(number);
         let is_page_of_site = match site.role(from, url) {
             // Many forums moved to a host of their own, with new URLs.
             Some(ForumRole::Thread | ForumRole::Continuation { .. }) => is_one_site(url, target),
@@ -147,16 +160,15 @@ impl Forums {
             None => false,
         };
         if is_other && is_page_of_site {
-            site.add_host(target.authority());
-            self.aliases.insert(target.authority().into(), host);
+            self.sites.add_host(number, target.authority());
         }
-        site.moved(from, to, url);
+        self.sites.get_mut(number).moved(from, to, url);
     }
 
     /// The analysis for a page; none if its host is not a forum.
     pub fn analysis_for(&self, url: &CrawlUrl, at: Millis) -> Option<ForumAnalysis> {
-        match self.sites.get(self.host_of(url)) {
-            Some((_, profile)) => Some(ForumAnalysis { profile: Arc::clone(profile), at }),
+        match self.sites.of(url) {
+            Some(number) => Some(ForumAnalysis { profile: Arc::clone(&self.profiles[number]), at }),
             None if self.is_exploring() => Some(ForumAnalysis { profile: Arc::default(), at }),
             None => None,
         }

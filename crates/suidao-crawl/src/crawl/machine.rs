@@ -170,15 +170,15 @@ impl Crawl {
         self.run.in_flight()
     }
 
-    /// What is known of the crawl's forum.
+    /// What is known of the crawl's forum; of the first, if it has several.
     pub fn forum(&self) -> Exploration<ForumMap> {
         if let Some(why) = self.run.forum_failure {
             return Exploration::Failed(why.to_owned());
         }
         let forums = &self.state.forums;
-        match (&forums.exploration, forums.sites.values().next()) {
+        match (&forums.exploration, forums.sites.iter().next()) {
             (Exploration::Failed(why), _) => Exploration::Failed(why.clone()),
-            (Exploration::Understood(()), Some((site, _))) => Exploration::Understood(site.map().clone()),
+            (Exploration::Understood(()), Some(site)) => Exploration::Understood(site.map().clone()),
             _ => Exploration::Unfinished,
         }
     }
@@ -487,8 +487,9 @@ impl Crawl {
 
     /// Queues the boards whose visit is due.
     fn visit_due(&mut self, now: Millis) -> Option<Batch> {
-        let step = self.state.forums.visit_due(now)?;
-        self.record(now, |draft| draft.push(Event::Forum(Box::new(step))))
+        let State { forums, urls, .. } = &mut self.state;
+        let steps = forums.visit_due(now, |id| urls.url(id));
+        self.record(now, |draft| steps.into_iter().for_each(|step| draft.push(Event::Forum(Box::new(step)))))
     }
 }
 

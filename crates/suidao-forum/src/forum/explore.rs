@@ -304,6 +304,7 @@ impl Explorer {
             board_pages,
             thread_pages,
             slugs: self.classifier.slugs().clone(),
+            ..ForumMap::default()
         }))
     }
 
@@ -347,7 +348,7 @@ impl Explorer {
             let matched = self.classifier.classify(&link.url);
             let Some(key) = classes.iter().find_map(|class| class.key(&matched)) else { continue };
             if keys.insert(key) {
-                boards.push(BoardEntry { url: link.url.to_string(), name: link.text.clone(), skip: false });
+                boards.push(BoardEntry::new(link.url.to_string(), link.text.clone()));
             }
         }
         for (page_view, _) in pages {
@@ -359,7 +360,7 @@ impl Explorer {
             let is_extra = !boards.is_empty() && key.is_none();
             let key = key.unwrap_or_else(|| page_view.own.to_string());
             if !is_extra && keys.insert(key) {
-                boards.push(BoardEntry { url: page_view.own.to_string(), name: String::new(), skip: false });
+                boards.push(BoardEntry::new(page_view.own.to_string(), String::new()));
             }
         }
         boards

@@ -45,6 +45,17 @@ pub enum MapError {
         key: &'static str,
         text: String,
     },
+    /// A weight of 0 or less, or so large that nothing else is visited.
+    #[error("{key}: {value} is not a weight; write a number above 0, at most 1000")]
+    Weight {
+        /// Key of the entry.
+        key: String,
+        value: f64,
+    },
+    #[error("theta: {0} is not the weight of a reply; write a number above 0, at most 1")]
+    Theta(f64),
+    #[error("c1: {0} is not an hour of the day; write a number from 0 up to 24")]
+    FirstVisit(f64),
     #[error("it lists no board or no class of threads; create one with `suidao forum discover`")]
     Empty,
 }
@@ -141,7 +152,8 @@ pub fn write(map: &ForumMap) -> String {
     format!(
         "# Structure of this forum as detected by suidao. Correct it where needed, then: suidao forum crawl FILE -o DIR\n\
          # In URL classes {{n}} is any number, {{s}} any word, {{h}} any code; {{id}}, {{slug}}, {{code}} identify a board\n\
-         # or thread, {{page}} is the page number. You may add boards; skip = true excludes one.\n\n{body}"
+         # or thread, {{page}} is the page number. You may add boards; skip = true excludes one. A higher weight of a board,\n\
+         # or of the forum among several, gets it more visits.\n\n{body}"
     )
 }
 
@@ -158,6 +170,19 @@ fn check(map: &ForumMap) -> Result<(), MapError> {
         }
     }
     offset(&map.offset)?;
+    let weights =
+        (map.boards.iter().zip(1..)).map(|(board, number)| (format!("weight of board {number}"), board.weight));
+    let is_weight = |value: f64| value > 0.0 && value <= 1_000.0;
+    let wrong = weights.chain([("weight".to_owned(), map.weight)]).find(|(_, value)| !is_weight(*value));
+    if let Some((key, value)) = wrong {
+        return Err(MapError::Weight { key, value });
+    }
+    if !(map.theta > 0.0 && map.theta <= 1.0) {
+        return Err(MapError::Theta(map.theta));
+    }
+    if let Some(hour) = map.c1.filter(|hour| !(0.0..24.0).contains(hour)) {
+        return Err(MapError::FirstVisit(hour));
+    }
     let classes = [("board_classes", "board", &map.board_classes), ("thread_classes", "thread", &map.thread_classes)];
     for (key, of, texts) in classes {
         if let Some(text) = texts.iter().find(|text| IdPattern::parse(text).key.is_empty()) {
@@ -216,6 +241,7 @@ pub fn page_by_rule(rule: &PagingRule, own: &CrawlUrl, page: i64, classifier: &U
 #[cfg(test)]
 mod tests {
     use super::*;
+    use suidao_page::model::BoardEntry;
 
     fn map() -> ForumMap {
         ForumMap {
@@ -250,6 +276,13 @@ mod tests {
         assert!(result(|map| map.start = "bbs.cn".into()).contains("start: \"bbs.cn\" is not a URL"));
         assert!(result(|map| map.offset = "8".into()).contains("+08:00"));
         assert!(result(|map| map.thread_classes = vec!["/t/{n}".into()]).contains("{id}"));
+        assert!(result(|map| map.weight = 0.0).contains("weight: 0 is not a weight"));
+        let board =
+            |weight| BoardEntry { weight, ..BoardEntry::new("http://bbs.cn/forum-2-1.html".into(), String::new()) };
+        let boards = ForumMap { boards: vec![board(2.0), board(-1.0)], ..map() };
+        assert!(parse(&write(&boards)).unwrap_err().to_string().contains("weight of board 2: -1 is not"));
+        assert!(result(|map| map.theta = 1.5).contains("theta: 1.5"));
+        assert!(result(|map| map.c1 = Some(24.0)).contains("c1: 24 is not an hour"));
         assert!(result(|map| map.board_pages[0].step = 0).contains("{page} once"));
         assert!(result(|map| map.thread_classes.clear()).contains("discover"));
         assert!(parse("start = 'http://a.cn/'\nbords = 3").unwrap_err().to_string().contains("line 2"));

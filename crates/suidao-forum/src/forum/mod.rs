@@ -34,6 +34,7 @@ mod rows;
 pub mod schedule;
 pub mod signatures;
 pub mod site;
+pub mod sites;
 #[cfg(test)]
 mod skins;
 mod stated_authors;

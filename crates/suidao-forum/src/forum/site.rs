@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{
-    ApproxTime, CrawlUrl, ForumMap, ForumPage, ForumPageView, ForumRole, ListedActivity, PageKind, PagingRule,
-    ThreadRecord, UrlId,
+    ApproxTime, BoardEntry, CrawlUrl, ForumMap, ForumPage, ForumPageView, ForumRole, ListedActivity, PageKind,
+    PagingRule, ThreadRecord, UrlId,
 };
 
 use super::analysis::ForumProfile;
@@ -17,6 +17,7 @@ use super::increment::{BoardScan, KnownThread, ScanResult, ThreadChange};
 use super::links::columns;
 use super::map::{IdPattern, MapError, offset, page_by_rule};
 use super::paging::{PageAddress, Paging};
+use super::schedule::{BoardDemand, BoardStatistics};
 use super::url_classes::UrlClassifier;
 
 /// Minimum width of a thread title without a record, in columns.
@@ -120,6 +121,30 @@ impl ForumSite {
     /// UTC offset in seconds.
     pub fn offset(&self) -> i32 {
         self.offset
+    }
+
+    /// Whether a URL is of a class of its boards, threads or their pages, or is named in its map.
+    pub fn has_class_of(&self, url: &CrawlUrl) -> bool {
+        let class = self.classifier.classify(url).class;
+        let is = |pattern: &IdPattern| *pattern.class() == class;
+        let is_page = |rule: &PagingRule| rule.pages.replace("{page}", "{n}") == class.as_str();
+        self.boards.iter().chain(&self.threads).any(is)
+            || self.map.board_pages.iter().chain(&self.map.thread_pages).any(is_page)
+            || url.as_str() == self.map.start
+            || self.map.boards.iter().any(|board| board.url == url.as_str())
+    }
+
+    /// Demand for visits of a board, given its posts. `url`: the URL of `id`.
+    pub fn demand(&self, id: UrlId, url: &CrawlUrl, statistics: BoardStatistics) -> BoardDemand {
+        // The forum file has the URL that the forum links.
+        let url = self.linked.get(&id).unwrap_or(url);
+        let key = self.key(&self.boards, url);
+        let is = |of: &BoardEntry| {
+            of.url == url.as_str()
+                || key.is_some() && CrawlUrl::parse(&of.url).is_ok_and(|url| self.key(&self.boards, &url) == key)
+        };
+        let weight = self.map.boards.iter().find(|board| is(board)).map_or(1.0, |board| board.weight);
+        BoardDemand { statistics, importance: self.map.weight * weight, theta: self.map.theta, first: self.map.c1 }
     }
 
     /// Role of a URL, if it has one: as noted, else by its class.
@@ -292,6 +317,11 @@ impl ForumSite {
         for board in boards {
             self.scans.remove(board);
         }
+    }
+
+    /// The directory of the forum on its host.
+    pub fn directory(&self) -> &str {
+        &self.directory
     }
 
     /// Whether a URL is in the forum's directory.

@@ -221,7 +221,7 @@ pub struct IndexPage {
 }
 
 /// What a page showed about its forum.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForumPage {
     pub kind: PageKind,
     /// URLs to fetch because of it, and why.
@@ -257,7 +257,7 @@ pub struct ForumStep {
 }
 
 /// The map of a forum: `suidao forum discover` writes it, and a user may correct it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForumMap {
     /// The forum's entry page.
@@ -268,6 +268,15 @@ pub struct ForumMap {
     /// The forum's time zone, in hours and minutes east of UTC: `+08:00`.
     #[serde(default = "east_of_utc")]
     pub offset: String,
+    /// Importance of the forum, relative to others of the same crawl: W_s of Du, Ma 2010, eq. (5). Above 0.
+    #[serde(default = "equal")]
+    pub weight: f64,
+    /// Weight of a reply relative to a new thread: θ of eq. (5), above 0, at most 1.
+    #[serde(default = "theta")]
+    pub theta: f64,
+    /// Local hour of the first visit of the day with the method `optimum`: c1 of eq. (9).
+    #[serde(default)]
+    pub c1: Option<f64>,
     /// URL classes of boards; `{id}` distinguishes boards.
     pub board_classes: Vec<String>,
     /// URL classes of threads; `{id}` distinguishes threads.
@@ -285,6 +294,34 @@ pub struct ForumMap {
     pub boards: Vec<BoardEntry>,
 }
 
+impl Default for ForumMap {
+    fn default() -> Self {
+        Self {
+            start: String::new(),
+            index_pages: index_pages(),
+            offset: east_of_utc(),
+            weight: equal(),
+            theta: theta(),
+            c1: None,
+            board_classes: Vec::new(),
+            thread_classes: Vec::new(),
+            board_pages: Vec::new(),
+            thread_pages: Vec::new(),
+            slugs: std::collections::BTreeMap::new(),
+            boards: Vec::new(),
+        }
+    }
+}
+
+fn equal() -> f64 {
+    1.0
+}
+
+/// As in the paper.
+fn theta() -> f64 {
+    0.5
+}
+
 fn index_pages() -> u32 {
     32
 }
@@ -294,7 +331,7 @@ fn east_of_utc() -> String {
 }
 
 /// A board in a forum file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoardEntry {
     pub url: String,
@@ -304,6 +341,15 @@ pub struct BoardEntry {
     /// Do not read this board, wherever it is linked.
     #[serde(default)]
     pub skip: bool,
+    /// Its importance relative to other boards: W_p of Du, Ma 2010, eq. (5). Above 0.
+    #[serde(default = "equal")]
+    pub weight: f64,
+}
+
+impl BoardEntry {
+    pub fn new(url: String, name: String) -> Self {
+        Self { url, name, skip: false, weight: equal() }
+    }
 }
 
 /// How the pages of a list are numbered.

@@ -10,7 +10,7 @@ use super::plain_file;
 use suidao_page::model::{Millis, Relevance};
 
 /// Format of directory and log that this program writes, and the only one that it reads.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meta {

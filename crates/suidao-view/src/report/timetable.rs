@@ -1,4 +1,4 @@
-//! When to visit the boards of a forum: their activity from the log, a plan, and a drawing of both.
+//! When to visit the boards of a crawl's forums: their activity from the log, a plan, and a drawing of both.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -6,11 +6,14 @@ use std::fmt::{self, Display, Formatter};
 use serde::Serialize;
 
 use suidao_crawl::crawl::VISITS_A_DAY;
-use suidao_forum::forum::map::offset;
-use suidao_forum::forum::schedule::{History, Horizon, Importance, Planner, ScheduleMethod, cycle, mean_delay};
+use suidao_forum::forum::schedule::{
+    BoardDemand, History, Horizon, Importance, Planner, ScheduleMethod, ScheduleObjective, cycle, mean_delay,
+};
+use suidao_forum::forum::site::ForumSite;
+use suidao_forum::forum::sites::ForumSites;
 use suidao_html::count;
 use suidao_html::plot;
-use suidao_page::model::{Event, ForumMap, UrlId};
+use suidao_page::model::{CrawlUrl, Event, ForumMap, IndexPage, UrlId};
 use suidao_store::store::{Store, StoreError};
 
 #[derive(Clone, Copy, Debug)]
@@ -18,17 +21,24 @@ pub struct TimetableOptions {
     pub method: ScheduleMethod,
     /// Visits a day, all boards together; by default eight for each.
     pub per_day: Option<u32>,
+    /// What the delays are computed for.
+    pub objective: ScheduleObjective,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Timetable {
     pub method: ScheduleMethod,
+    pub horizon: Horizon,
+    pub importance: Importance,
     /// Visits a day, all boards together.
     pub per_day: u32,
     /// Days until the plan repeats.
     pub days: u32,
-    /// Time zone of all hours, as an offset from UTC.
+    /// Time zones of the hours, one per forum, as an offset from UTC.
     pub offset: String,
+    /// Total delay by method, eq. (4), in hours times weight: of a day or of a week, as the horizon. Empty if the plan
+    /// has several days.
+    pub total_delay: BTreeMap<&'static str, f64>,
     /// The busiest first.
     pub boards: Vec<BoardPlan>,
 }
@@ -50,61 +60,86 @@ pub struct BoardPlan {
     pub mean_delay: Option<f64>,
 }
 
-/// Plans the visits of a crawl's boards from its log. `map` overrides the forum file in the log. `None` if the crawl
-/// has no board.
-pub fn timetable(
-    store: &Store,
-    map: Option<ForumMap>,
-    options: TimetableOptions,
-) -> Result<Option<Timetable>, StoreError> {
-    let map = match map {
-        Some(map) => map,
-        None => last_map(store)?.unwrap_or_default(),
+/// Plans the visits of a crawl's boards from its log. `maps` override the forum files in the log, each that with the
+/// same entry page. `None` if the crawl has no board.
+pub fn timetable(store: &Store, maps: &[ForumMap], options: TimetableOptions) -> Result<Option<Timetable>, StoreError> {
+    let (logged, listed) = forums(store)?;
+    let mut sites = ForumSites::default();
+    for map in logged.iter().chain(maps) {
+        // A map is checked before it is written.
+        ForumSite::new(map.clone()).ok().and_then(|site| sites.add(site));
+    }
+    let urls = urls(store, &listed)?;
+    let forum_of = |board: UrlId| {
+        let url = urls.get(&board).and_then(|url| CrawlUrl::parse(url).ok());
+        let number = url.and_then(|url| sites.of(&url)).unwrap_or(0);
+        (number, sites.iter().nth(number).map_or(0, ForumSite::offset))
     };
-    // A map is checked before it is written; an unchecked one has no offset.
-    let east = offset(&map.offset).unwrap_or(0);
-    let mut history = History::new(east);
+    let mut history = History::default();
     let mut now = 0;
     for record in store.batches() {
         let batch = record?.batch;
         now = (batch.at.0 / 1_000) as i64;
-        batch.events.iter().for_each(|event| history.observe(event));
+        batch.events.iter().for_each(|event| history.observe(event, forum_of));
     }
-    let mut means = history.means(now);
-    if means.is_empty() {
+    let demand = |(board, statistics): (UrlId, _)| {
+        let site = sites.iter().nth(forum_of(board).0);
+        let url = urls.get(&board).and_then(|url| CrawlUrl::parse(url).ok());
+        let demand = site.zip(url).map(|(site, url)| site.demand(board, &url, statistics));
+        (board, demand.unwrap_or_else(|| statistics.into()))
+    };
+    let mut demands: Vec<(UrlId, BoardDemand)> = history.means(now).into_iter().map(demand).collect();
+    if demands.is_empty() {
         return Ok(None);
     }
-    means.sort_by(|(_, one), (_, other)| other.weight().total_cmp(&one.weight()));
-    let urls = urls(store, &means.iter().map(|(board, _)| *board).collect::<Vec<_>>())?;
-    let names: BTreeMap<&str, &str> = map.boards.iter().map(|board| (&*board.url, &*board.name)).collect();
+    demands.sort_by(|(_, one), (_, other)| other.weight().total_cmp(&one.weight()));
+    let maps = sites.iter().map(ForumSite::map);
+    let names: BTreeMap<&str, &str> =
+        maps.flat_map(|map| &map.boards).map(|board| (&*board.url, &*board.name)).collect();
 
-    let statistics: Vec<_> = means.iter().map(|(_, statistics)| *statistics).collect();
-    let per_day = options.per_day.unwrap_or(VISITS_A_DAY.saturating_mul(statistics.len() as u32));
-    let days = cycle(statistics.len(), per_day);
-    let plan = Planner::new(&statistics, Horizon::Periodic).plan(per_day, options.method, Importance::Equal);
-    let boards = means.iter().zip(plan).map(|((board, statistics), instants)| {
+    let of_boards: Vec<BoardDemand> = demands.iter().map(|(_, demand)| *demand).collect();
+    let per_day = options.per_day.unwrap_or(VISITS_A_DAY.saturating_mul(of_boards.len() as u32));
+    let days = cycle(of_boards.len(), per_day);
+    let ScheduleObjective { horizon, importance } = options.objective;
+    let planner = Planner::new(&of_boards, horizon);
+    let plan = planner.plan(per_day, options.method, importance);
+    let period = if horizon == Horizon::Week { 7.0 } else { 1.0 };
+    let total = |method: &ScheduleMethod| {
+        let delay = planner.total_delay(&planner.plan(per_day, *method, importance), importance);
+        ((*method).into(), period * delay)
+    };
+    let total_delay = ScheduleMethod::ALL.iter().filter(|_| days == 1).map(total).collect();
+    let boards = demands.iter().zip(plan).map(|((board, demand), instants)| {
         let url = urls.get(board).cloned().unwrap_or_default();
         let name = names.get(&*url).filter(|name| !name.is_empty()).map_or(url.clone(), |name| (*name).to_owned());
-        let profile = statistics.profile();
-        let delay = mean_delay(&profile, &instants, Horizon::Periodic);
+        let profile = demand.profile();
+        let delay = mean_delay(&profile, &instants, horizon);
         BoardPlan {
             url,
             name,
-            weight: statistics.weight(),
-            new: statistics.new.iter().sum(),
-            replied: statistics.replied.iter().sum(),
+            weight: demand.weight(),
+            new: demand.statistics.new.iter().sum(),
+            replied: demand.statistics.replied.iter().sum(),
             profile: *profile.slots(),
-            mean_delay: (days == 1 && statistics.weight() > 0.0 && delay.is_finite()).then_some(delay),
+            mean_delay: (days == 1 && demand.rate() > 0.0 && delay.is_finite()).then_some(delay),
             instants,
         }
     });
-    let (hours, minutes) = (east.abs() / 3_600, east.abs() / 60 % 60);
-    let sign = if east < 0 { '-' } else { '+' };
+    let mut offsets: Vec<String> = Vec::new();
+    for site in sites.iter() {
+        let offset = &site.map().offset;
+        if !offsets.contains(offset) {
+            offsets.push(offset.clone());
+        }
+    }
     Ok(Some(Timetable {
         method: options.method,
+        horizon,
+        importance,
         per_day,
         days,
-        offset: format!("{sign}{hours:02}:{minutes:02}"),
+        offset: offsets.join(", "),
+        total_delay,
         boards: boards.collect(),
     }))
 }
@@ -120,6 +155,21 @@ impl Display for Timetable {
             self.method,
             self.offset
         )?;
+        if let Some(total) = self.total_delay.get(<&str>::from(self.method)) {
+            let period = if self.horizon == Horizon::Week { "week" } else { "day" };
+            let others: Vec<String> = ScheduleMethod::ALL
+                .iter()
+                .map(|&method| <&str>::from(method))
+                .filter_map(|name| Some(format!("{name} {:.1}", self.total_delay.get(name)?)))
+                .collect();
+            writeln!(
+                out,
+                "total delay {total:.1} h per {period} (horizon {}, importance {}; {})",
+                self.horizon,
+                self.importance,
+                others.join(", ")
+            )?;
+        }
         for board in &self.boards {
             let delay = board.mean_delay.map_or(String::new(), |delay| format!(", mean delay {delay:.1} h"));
             writeln!(
@@ -139,19 +189,33 @@ impl Display for Timetable {
     }
 }
 
-fn last_map(store: &Store) -> Result<Option<ForumMap>, StoreError> {
-    let mut last = None;
+/// The last map of each forum in the log, and the boards that were listed.
+fn forums(store: &Store) -> Result<(Vec<ForumMap>, Vec<UrlId>), StoreError> {
+    let (mut maps, mut boards): (Vec<ForumMap>, Vec<UrlId>) = (Vec::new(), Vec::new());
+    let mut list = |lists: &[IndexPage]| boards.extend(lists.iter().map(|list| list.board));
     for record in store.batches() {
         for event in record?.batch.events {
             let map = match event {
-                Event::PageFetched(settled) => settled.forum.and_then(|page| page.map),
-                Event::Forum(step) => step.map,
+                Event::PageFetched(settled) => settled.forum.and_then(|page| {
+                    list(&page.lists);
+                    page.map
+                }),
+                Event::Forum(step) => {
+                    list(&step.lists);
+                    step.map
+                }
                 _ => None,
             };
-            last = map.map(|map| *map).or(last);
+            let Some(map) = map else { continue };
+            match maps.iter_mut().find(|known| known.start == map.start) {
+                Some(known) => *known = *map,
+                None => maps.push(*map),
+            }
         }
     }
-    Ok(last)
+    boards.sort_unstable();
+    boards.dedup();
+    Ok((maps, boards))
 }
 
 fn urls(store: &Store, wanted: &[UrlId]) -> Result<BTreeMap<UrlId, String>, StoreError> {
@@ -209,7 +273,11 @@ mod tests {
     };
     use suidao_store::store::{CrawlDirectory, Meta, Record};
 
-    const OPTIONS: TimetableOptions = TimetableOptions { method: ScheduleMethod::Sqrt, per_day: None };
+    const OPTIONS: TimetableOptions = TimetableOptions {
+        method: ScheduleMethod::Sqrt,
+        per_day: None,
+        objective: ScheduleObjective { horizon: Horizon::Week, importance: Importance::Equal },
+    };
     const DAY: i64 = 86_400;
 
     /// A crawl of two boards, one of them busy at nine in the morning, with one thread that gets this many replies a
@@ -244,15 +312,16 @@ mod tests {
     }
 
     fn map() -> ForumMap {
-        let board = BoardEntry { url: "http://bbs.example.cn/1".into(), name: "<站务>".into(), skip: false };
-        ForumMap { offset: "+08:00".into(), boards: vec![board], ..ForumMap::default() }
+        let board = BoardEntry::new("http://bbs.example.cn/1".into(), "<站务>".into());
+        let start = "http://bbs.example.cn/".into();
+        ForumMap { start, offset: "+08:00".into(), boards: vec![board], ..ForumMap::default() }
     }
 
     #[test]
     fn a_plan_follows_from_the_log() {
         let temp = tempfile::tempdir().unwrap();
         let store = crawl(temp.path(), Some(map()));
-        let plan = timetable(&store, None, OPTIONS).unwrap().unwrap();
+        let plan = timetable(&store, &[], OPTIONS).unwrap().unwrap();
         assert_eq!((plan.per_day, plan.days, &*plan.offset), (16, 1, "+08:00"));
         let [busy, silent] = &plan.boards[..] else { panic!("{plan:?}") };
         assert_eq!((&*busy.name, &*busy.url), ("<站务>", "http://bbs.example.cn/1"));
@@ -261,14 +330,23 @@ mod tests {
         assert_eq!((busy.instants.len(), silent.instants.len()), (15, 1), "a silent board is looked at once a day");
         assert_eq!((&*silent.name, silent.mean_delay), ("http://bbs.example.cn/0", None));
         // A corrected file overrides the log.
-        let utc = timetable(&store, Some(ForumMap { offset: "+00:00".into(), ..map() }), OPTIONS).unwrap().unwrap();
+        let utc = timetable(&store, &[ForumMap { offset: "+00:00".into(), ..map() }], OPTIONS).unwrap().unwrap();
         assert!(utc.boards[0].instants.iter().all(|hour| (1.0..2.0).contains(hour)));
+        let mut weighted = ForumMap { weight: 2.0, theta: 1.0, ..map() };
+        weighted.boards[0].weight = 3.0;
+        let weighted = timetable(&store, &[weighted], OPTIONS).unwrap().unwrap();
+        assert!((weighted.boards[0].weight - 6.0).abs() < 1e-5, "2 · 3 · (1 + 19) / 20: {:?}", weighted.boards[0]);
+        // Total delay of a week: 7 · W_i · rate · mean delay.
+        let board = &plan.boards[0];
+        let total = 7.0 * board.weight * board.mean_delay.unwrap();
+        assert!((plan.total_delay["sqrt"] - total).abs() < 1e-9, "{plan:?}");
+        assert!(plan.total_delay["optimum"] <= total && total < plan.total_delay["era"], "{plan:?}");
     }
 
     #[test]
     fn it_is_drawn() {
         let temp = tempfile::tempdir().unwrap();
-        let plan = timetable(&crawl(temp.path(), Some(map())), None, OPTIONS).unwrap().unwrap();
+        let plan = timetable(&crawl(temp.path(), Some(map())), &[], OPTIONS).unwrap().unwrap();
         let svg = plan.svg();
         assert!(svg.contains("&lt;站务&gt;"), "{svg}");
         assert_eq!((svg.matches("<svg").count(), svg.matches("class=\"line").count()), (1, 16), "{svg}");
@@ -279,7 +357,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let meta = Meta::new("forum", "x", "boards", Relevance::ZERO, Millis(0));
         let store = Store::resume(&CrawlDirectory::new(temp.path()), &meta, "test").unwrap();
-        assert!(timetable(&store, None, OPTIONS).unwrap().is_none());
+        assert!(timetable(&store, &[], OPTIONS).unwrap().is_none());
     }
 
     #[test]

@@ -122,18 +122,26 @@ pub fn visit_boards(draft: &mut Draft) {
     let state = draft.state;
     let forums = &state.forums;
     let is_busy = state.counts.progress.queued > 0;
-    if !forums.is_single_forum() || matches!(forums.mode, ForumMode::Discover { .. }) || is_busy {
+    if !forums.is_of_forums() || matches!(forums.mode, ForumMode::Discover { .. }) || is_busy {
         return;
     }
-    let Some((site, _)) = forums.sites.values().next() else {
+    if forums.sites.is_empty() {
         // The entry page could not be fetched last time, so retry it.
         let entrance = UrlId(0);
         if state.urls.len() > 0 && state.urls.get(entrance).state != LinkState::Fetched {
             let step = ForumStep { restarted: vec![entrance], due: vec![entrance], ..ForumStep::default() };
             draft.push(Event::Forum(Box::new(step)));
         }
-        return;
-    };
+    }
+    for site in forums.sites.iter() {
+        let step = visit(draft, site);
+        draft.push(Event::Forum(Box::new(step)));
+    }
+}
+
+/// The next visit of all boards of a forum.
+fn visit(draft: &mut Draft, site: &ForumSite) -> ForumStep {
+    let forums = &draft.state.forums;
     let known = site.boards();
     // The entry page links to boards opened since.
     let start = CrawlUrl::parse(&site.map().start).ok();
@@ -142,9 +150,9 @@ pub fn visit_boards(draft: &mut Draft) {
         .filter_map(|board| Some((CrawlUrl::parse(&board.url).ok()?, board.name.clone())))
         .collect();
     let mut step = ForumStep::default();
-    if let ForumMode::Follow(map) = &forums.mode {
+    if let ForumMode::Follow(_) = &forums.mode {
         // For readers of the log that lack the map file.
-        step.map = Some(map.clone());
+        step.map = Some(Box::new(site.map().clone()));
     }
     if forums.watching.is_none() {
         step = ForumStep { restarted: known.clone(), due: known, ..step };
@@ -165,7 +173,7 @@ pub fn visit_boards(draft: &mut Draft) {
             _ => {}
         }
     }
-    draft.push(Event::Forum(Box::new(step)));
+    step
 }
 
 /// Records the next step of an exploration, as its explorer proposes it.

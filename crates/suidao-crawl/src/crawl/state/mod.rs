@@ -112,7 +112,7 @@ impl State {
         if self.settings.sources.is_on() {
             self.sourcing.observe(event, &self.urls);
         }
-        self.forums.watch(event);
+        self.forums.watch(event, |id| self.urls.url(id));
         self.observe_refresh(event, time.at);
         let mut seen = FxHashSet::default();
         for id in risen.into_iter().filter(|&id| seen.insert(id)) {

@@ -62,10 +62,7 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
         ("ended tunnels", sorted(ended.iter())),
         ("canonical URLs", bytes(canonicals)),
         ("traps", bytes(traps)),
-        (
-            "forums",
-            bytes(&(forums.sites.iter().map(|(host, (site, _))| (host, site)).collect::<Vec<_>>(), &forums.seen)),
-        ),
+        ("forums", bytes(&(forums.sites.iter().collect::<Vec<_>>(), &forums.seen))),
         ("exploration", sorted([&forums.exploration].into_iter())),
         ("sitemaps", bytes(sourcing)),
         ("due pages of a former refresh", sorted(left_due.iter())),

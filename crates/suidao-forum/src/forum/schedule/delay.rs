@@ -18,6 +18,6 @@ pub fn mean_delay(profile: &Profile, instants: &[f64], horizon: Horizon) -> f64 
     between
         + match horizon {
             Horizon::Day => waiting(profile, 0.0, *first) + waiting(profile, *last, 24.0),
-            Horizon::Periodic => waiting(profile, *last, first + 24.0),
+            Horizon::Week => waiting(profile, *last, first + 24.0),
         }
 }

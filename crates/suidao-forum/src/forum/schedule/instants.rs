@@ -7,7 +7,7 @@ pub(super) fn even(visits: usize, horizon: Horizon) -> Vec<f64> {
     let count = visits as f64;
     let at = |visit: usize| match horizon {
         Horizon::Day => (visit + 1) as f64 / (count + 1.0),
-        Horizon::Periodic => (visit as f64 + 0.5) / count,
+        Horizon::Week => (visit as f64 + 0.5) / count,
     };
     (0..visits).map(|visit| 24.0 * at(visit)).collect()
 }

@@ -8,23 +8,33 @@
 //! | LRA | equal | m + 1 equal areas under the daily profile |
 //! | BRA | eq. (6) | the same |
 //! | sqrt | by the root of importance times activity | middles of m equal areas under the profile's root; with horizon `day`, boundaries of m + 1 equal areas |
+//! | optimum | each next visit where it saves most | least delay by eq. (8), so that eq. (9) holds |
 
 mod allocation;
 mod delay;
+mod demand;
 mod history;
 mod instants;
+mod optimum;
 mod profile;
 mod statistics;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ordered_float::OrderedFloat;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 pub use delay::mean_delay;
+pub use demand::{BoardDemand, BoardStatistics};
 pub use history::History;
 pub use profile::Profile;
 pub use statistics::Statistics;
+
+use optimum::Optimum;
 
 /// Weight of a reply relative to a new thread: θ of eqs. (3), (5) and (7), as in the paper.
 pub const THETA: f64 = 0.5;
@@ -45,10 +55,12 @@ pub enum ScheduleMethod {
     Bra,
     /// Visits in proportion to the square root of the post rate, over boards and hours
     Sqrt,
+    /// Visits with the least total delay (Du, Ma 2010, eq. 9)
+    Optimum,
 }
 
 impl ScheduleMethod {
-    pub const ALL: [Self; 5] = [Self::Era, Self::Wra, Self::Lra, Self::Bra, Self::Sqrt];
+    pub const ALL: [Self; 6] = [Self::Era, Self::Wra, Self::Lra, Self::Bra, Self::Sqrt, Self::Optimum];
 }
 
 /// What follows the last visit of a day.
@@ -71,26 +83,42 @@ impl ScheduleMethod {
 pub enum Horizon {
     /// Midnight, as if an additional visit then fetched all posts (Du, Ma 2010, eq. 8)
     Day,
-    /// The first visit of the next day
+    /// The first visit of the next day, through the week
     #[default]
-    Periodic,
+    Week,
 }
 
 /// Importance of a board in the total delay: W_i of eq. (4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumMessage,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Importance {
-    /// Every post counts the same, W_i = 1
+    /// Posts of all boards count the same, except for the weights of the forum file
     #[default]
     Equal,
-    /// A post counts the weight of its board, W_i = WP_i
+    /// A post also counts the weight of its board, so that busy boards count twice (Du, Ma 2010, table 2)
     Weight,
 }
 
 impl Importance {
-    pub fn of(self, weight: f64) -> f64 {
+    /// W_i.
+    pub fn of(self, board: &BoardDemand) -> f64 {
         match self {
-            Self::Equal => 1.0,
-            Self::Weight => weight,
+            Self::Equal => board.importance,
+            Self::Weight => board.weight(),
         }
     }
 }
@@ -101,43 +129,18 @@ pub struct ScheduleObjective {
     pub importance: Importance,
 }
 
-/// Mean posts of a board per day, by local hour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct BoardStatistics {
-    /// New threads: g_num of eq. (7).
-    pub new: [f64; 24],
-    /// Replies: r_num of eq. (7).
-    pub replied: [f64; 24],
-}
-
-impl BoardStatistics {
-    /// Board weight, eq. (5): new threads per day, plus replies times [`THETA`]; W_s = W_p = 1.
-    pub fn weight(&self) -> f64 {
-        self.activity().iter().sum()
-    }
-
-    /// Daily profile, eq. (7); even for a board without posts.
-    pub fn profile(&self) -> Profile {
-        Profile::of(&self.activity()).unwrap_or_else(Profile::even)
-    }
-
-    fn activity(&self) -> [f64; 24] {
-        std::array::from_fn(|hour| self.new[hour] + THETA * self.replied[hour])
-    }
-}
-
 /// Length of a plan in days: more than one if there are more boards than visits per day.
 pub fn cycle(boards: usize, per_day: u32) -> u32 {
     u32::try_from(boards).unwrap_or(u32::MAX).div_ceil(per_day.max(1)).max(1)
 }
 
 pub fn plan(
-    statistics: &[BoardStatistics],
+    boards: &[BoardDemand],
     per_day: u32,
     method: ScheduleMethod,
     objective: ScheduleObjective,
 ) -> Vec<Vec<f64>> {
-    Planner::new(statistics, objective.horizon).plan(per_day, method, objective.importance)
+    Planner::new(boards, objective.horizon).plan(per_day, method, objective.importance)
 }
 
 /// Computes plans for the same boards; shares what several of them need.
@@ -147,14 +150,25 @@ pub struct Planner {
 }
 
 struct Board {
+    demand: BoardDemand,
     weight: f64,
     profile: Profile,
 }
 
 impl Planner {
-    pub fn new(statistics: &[BoardStatistics], horizon: Horizon) -> Self {
-        let board = |of: &BoardStatistics| Board { weight: of.weight(), profile: of.profile() };
-        Self { boards: statistics.iter().map(board).collect(), horizon }
+    pub fn new(boards: &[BoardDemand], horizon: Horizon) -> Self {
+        let board = |of: &BoardDemand| Board { demand: *of, weight: of.weight(), profile: of.profile() };
+        Self { boards: boards.iter().map(board).collect(), horizon }
+    }
+
+    /// Total delay of a day in hours under a plan of one day: eq. (4), a reply counting θ. Infinite if a board with
+    /// posts has no visit.
+    pub fn total_delay(&self, plan: &[Vec<f64>], importance: Importance) -> f64 {
+        let boards = self.boards.iter().zip(plan).filter(|(board, _)| board.weight > 0.0);
+        let delay = |(board, instants): (&Board, &Vec<f64>)| {
+            importance.of(&board.demand) * board.demand.rate() * mean_delay(&board.profile, instants, self.horizon)
+        };
+        boards.map(delay).sum()
     }
 
     /// Instants for each board, ascending, in hours after local midnight of the first day of a [`cycle`]. Every board
@@ -177,7 +191,9 @@ impl Planner {
     fn counts(&self, per_day: u32, method: ScheduleMethod, importance: Importance) -> Vec<u32> {
         // If all weights are 0, all boards count the same.
         let known = self.boards.iter().any(|board| board.weight > 0.0);
-        let value = |board: &Board| if known { importance.of(board.weight) * board.weight } else { 1.0 };
+        let value = |board: &Board| {
+            if known { importance.of(&board.demand) * board.demand.rate() } else { board.demand.importance }
+        };
         let by = |weight: &dyn Fn(&Board) -> f64, free: u32| {
             allocation::allocate(&self.boards.iter().map(weight).collect::<Vec<_>>(), per_day, free)
         };
@@ -188,7 +204,37 @@ impl Planner {
             ScheduleMethod::Sqrt => {
                 by(&|board| value(board).sqrt() * board.profile.root().1, u32::from(self.horizon == Horizon::Day))
             }
+            ScheduleMethod::Optimum => self.most_useful(per_day, &value),
         }
+    }
+
+    /// One visit to each board, then each to the board where it shortens the delay most.
+    fn most_useful(&self, per_day: u32, value: &dyn Fn(&Board) -> f64) -> Vec<u32> {
+        let mut counts = vec![1; self.boards.len()];
+        let most = per_day as usize + 2 - self.boards.len().min(per_day as usize + 1);
+        let delays: Vec<Vec<f64>> = self.boards.iter().map(|board| self.optimum(board).delays(most)).collect();
+        let gain = |board: usize, count: u32| {
+            let delays = &delays[board];
+            OrderedFloat(value(&self.boards[board]) * (delays[count as usize - 1] - delays[count as usize]))
+        };
+        // Of equal gains the first board's.
+        let mut gains: BinaryHeap<(OrderedFloat<f64>, Reverse<usize>)> = if most > 1 {
+            (0..counts.len()).map(|board| (gain(board, 1), Reverse(board))).collect()
+        } else {
+            BinaryHeap::new()
+        };
+        for _ in counts.len()..per_day as usize {
+            let Some((_, Reverse(board))) = gains.pop() else { break };
+            counts[board] += 1;
+            if (counts[board] as usize) < most {
+                gains.push((gain(board, counts[board]), Reverse(board)));
+            }
+        }
+        counts
+    }
+
+    fn optimum<'a>(&self, board: &'a Board) -> Optimum<'a> {
+        Optimum { profile: &board.profile, horizon: self.horizon, first: board.demand.first }
     }
 
     fn place(&self, board: &Board, visits: usize, method: ScheduleMethod) -> Vec<f64> {
@@ -196,10 +242,11 @@ impl Planner {
             ScheduleMethod::Era | ScheduleMethod::Wra => instants::even(visits, self.horizon),
             ScheduleMethod::Lra | ScheduleMethod::Bra => instants::equal_areas(&board.profile, visits),
             ScheduleMethod::Sqrt => match self.horizon {
-                Horizon::Periodic => instants::middles(&board.profile.root().0, visits),
+                Horizon::Week => instants::middles(&board.profile.root().0, visits),
                 // The day begins and ends with a visit: these are the boundaries of visits + 1 intervals.
                 Horizon::Day => instants::equal_areas(&board.profile.root().0, visits),
             },
+            ScheduleMethod::Optimum => self.optimum(board).instants(visits),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Delays between posting and fetching under a schedule: eqs. (1) to (4) of Du, Ma 2010.
 
 use crate::world::forum::{Activity, BoardActivity};
-use suidao_forum::forum::schedule::{BoardStatistics, Horizon, Statistics, THETA};
+use suidao_forum::forum::schedule::{BoardDemand, Horizon, Statistics, THETA};
 use suidao_page::model::ApproxTime;
 
 const DAY: i64 = 86_400;
@@ -21,7 +21,7 @@ impl ForumDays {
     }
 }
 
-pub fn statistics(activity: &Activity, window: &ForumDays) -> Vec<BoardStatistics> {
+pub fn statistics(activity: &Activity, window: &ForumDays) -> Vec<BoardDemand> {
     let mut statistics = Statistics::new(window.offset);
     for (position, board) in activity.boards.iter().enumerate() {
         statistics.board(position);
@@ -33,7 +33,7 @@ pub fn statistics(activity: &Activity, window: &ForumDays) -> Vec<BoardStatistic
             }
         }
     }
-    statistics.means(window.end()).into_iter().map(|(_, statistics)| statistics).collect()
+    statistics.means(window.end()).into_iter().map(|(_, statistics)| statistics.into()).collect()
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -104,7 +104,7 @@ mod tests {
         let day = of(Horizon::Day);
         assert!((day.total - 2.0 * (1.0 + 0.5 * (0.0 + 4.0 + 1.0))).abs() < 1e-9, "{day:?}");
         assert!((day.weight - 2.0 * 2.5).abs() < 1e-9);
-        let periodic = of(Horizon::Periodic);
+        let periodic = of(Horizon::Week);
         assert!((periodic.total - 2.0 * (1.0 + 0.5 * (0.0 + 10.0 + 7.0))).abs() < 1e-9, "{periodic:?}");
     }
 
@@ -116,10 +116,9 @@ mod tests {
         let window = ForumDays { start: before.end(), days: 10, ..before };
         let statistics = statistics(&activity, &before);
         let text = BoardPosts::of(&activity, &window);
-        let importance: Vec<f64> = statistics.iter().map(BoardStatistics::weight).collect();
-        let objective = ScheduleObjective { horizon: Horizon::Periodic, importance: Importance::Weight };
-        let mean =
-            |method| text.delays(&plan(&statistics, 96, method, objective), &importance, Horizon::Periodic).mean();
+        let importance: Vec<f64> = statistics.iter().map(BoardDemand::weight).collect();
+        let objective = ScheduleObjective { horizon: Horizon::Week, importance: Importance::Weight };
+        let mean = |method| text.delays(&plan(&statistics, 96, method, objective), &importance, Horizon::Week).mean();
         let [era, bra, sqrt] = [ScheduleMethod::Era, ScheduleMethod::Bra, ScheduleMethod::Sqrt].map(mean);
         assert!(sqrt < bra && bra < era, "{era} {bra} {sqrt}");
     }
