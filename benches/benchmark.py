@@ -7,8 +7,8 @@
     benches/benchmark.py --bin target/release
 
 For each scenario `suidao practice` serves the web as a proxy on loopback. Every crawler gets the same seeds and sample
-pages or words of the topic, no delay between requests, and ends after --pages pages: by its own limit, or, if it has none,
-killed. Its score is that of `suidao practice --score`. Crawlers that are not installed are left out, with a line that says
+pages or words of the topic, no delay between requests, and is ended after --pages pages; suidao ends by its own limit, others
+would count failed requests. Its score is that of `suidao practice --score`. Crawlers that are not installed are left out, with a line that says
 so. Standard library only.
 """
 
@@ -92,23 +92,31 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def served(log):
-    """Distinct URLs answered with 200, roughly as the score counts them."""
+def served(log, cut_at=None):
+    """Distinct URLs answered with 200, as the score counts them. With `cut_at`, the log ends with that page."""
+    pages, kept = set(), 0
     try:
-        with open(log, encoding="utf-8") as lines:
-            fields = (line.split("\t") for line in lines)
-            return len({(f[1], f[2]) for f in fields if len(f) == 5 and f[3] == "200" and f[2] != "/robots.txt"})
+        with open(log, "rb+") as lines:
+            for line in lines:
+                kept += len(line)
+                field = line.split(b"\t")
+                if len(field) == 5 and field[3] == b"200" and field[2] != b"/robots.txt":
+                    pages.add((field[1], field[2]))
+                    if len(pages) == cut_at:
+                        lines.truncate(kept)
+                        break
     except FileNotFoundError:
-        return 0
+        pass
+    return len(pages)
 
 
 def end(process):
     """Ends a process and its children by their process group."""
-    for which in (signal.SIGINT, signal.SIGKILL):
+    for which, seconds in ((signal.SIGTERM, 1), (signal.SIGKILL, 10)):
         if process.poll() is None:
             try:
                 os.killpg(process.pid, which)
-                process.wait(timeout=10)
+                process.wait(timeout=seconds)
             except (ProcessLookupError, subprocess.TimeoutExpired):
                 pass
 
@@ -119,9 +127,11 @@ class Crawlers:
     def __init__(self, binaries, pages, folder):
         self.suidao = os.path.join(binaries, "suidao")
         self.pages, self.missing, self.commands = str(pages), [], {}
+        # Others count failed requests against their limits, so they get more and are ended at the limit.
+        self.requests = str(5 * pages)
         scripts = {}
         for name, text in [("scrapy", SCRAPY), ("crawlee", CRAWLEE)]:
-            scripts[name] = os.path.join(folder, name + ".py")
+            scripts[name] = os.path.join(folder, f"run_{name}.py")
             with open(scripts[name], "w", encoding="utf-8") as file:
                 file.write(text)
         self.commands["suidao tunnel"] = lambda web, out: self.crawl(web, out)
@@ -131,13 +141,13 @@ class Crawlers:
         for name in ["scrapy", "crawlee"]:
             if importlib.util.find_spec(name):
                 self.commands[name] = lambda web, out, script=scripts[name]: [
-                    sys.executable, script, web["proxy"], web["queries"], web["seeds"], self.pages]
+                    sys.executable, script, web["proxy"], web["queries"], web["seeds"], self.requests]
             else:
                 self.missing.append(f"{name}: pip install {name}")
         peers = os.path.join(binaries, "examples", "peers")
         if os.path.exists(peers):
             self.commands["spider"] = lambda web, out: [
-                peers, "blind", web["proxy"], web["lexicon"], web["seeds"], out, self.pages]
+                peers, "blind", web["proxy"], web["lexicon"], web["seeds"], out, self.requests]
         else:
             self.missing.append("spider: cargo build --release -p suidao-spider --example peers")
         if shutil.which("wget"):
@@ -177,11 +187,13 @@ def run(crawlers, name, scenario, seed, args):
         subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
         crawler = subprocess.Popen(
             crawlers.commands[name](web, os.path.join(folder, "crawl")), start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "no_proxy": ""})
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, "http_proxy": web["proxy"]})
         deadline = time.monotonic() + args.limit
         while crawler.poll() is None and time.monotonic() < deadline and served(log) < args.pages:
             time.sleep(0.3)
         end(crawler)
+        served(log, cut_at=args.pages)
         score = subprocess.run([crawlers.suidao, "practice", "--score", log, "--json"], check=True, capture_output=True)
         return json.loads(score.stdout)
     finally:

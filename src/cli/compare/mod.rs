@@ -3,6 +3,7 @@
 mod outputs;
 mod runs;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -10,7 +11,7 @@ use clap::Args;
 use serde_json::json;
 use strum::VariantArray as _;
 use suidao::config::Config;
-use suidao::eval::{Comparison, ComparisonFacts, ORACLE, Plan, TaskPlan, csv, table};
+use suidao::eval::{Comparison, ComparisonFacts, ComparisonScope, ORACLE, Plan, TaskPlan, csv, table};
 use suidao::strategy::{NoStrategy, StrategyName, StrategySettings};
 
 use super::outcome::{Exit, Verbosity};
@@ -59,7 +60,8 @@ pub struct CompareArgs {
     /// Override one configuration key of every run, for example strategy.dth.kdepth=6; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
     sets: Vec<String>,
-    /// Print facts, medians and wins as one JSON object instead of the table
+    /// Print facts, medians, wins and tunnel lengths (relevant pages by the number of off-topic pages in a row before them)
+    /// as one JSON object instead of the table
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
@@ -85,8 +87,10 @@ pub fn run(args: &CompareArgs, verbosity: Verbosity) -> Result<Exit> {
         outputs::write(path, &comparison, &facts)?;
     }
     if args.json {
+        let tunnels = |(at, name): (usize, &String)| (name.clone(), comparison.tunnels(ComparisonScope::All, at));
+        let tunnels: BTreeMap<String, Vec<u32>> = comparison.strategies().iter().enumerate().map(tunnels).collect();
         let output = json!({
-            "facts": facts, "summary": csv::summary_rows(&comparison), "wins": csv::win_rows(&comparison),
+            "facts": facts, "summary": csv::summary_rows(&comparison), "wins": csv::win_rows(&comparison), "tunnels": tunnels,
         });
         outln!("{output}");
     } else {
