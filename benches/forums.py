@@ -28,6 +28,11 @@ The run of docs/measurements.md, where DATA is the folder of the recorded webs:
       --dump DATA/web/serve.py WEB http://php-users-jp.github.io/bbs/ \\
       --dump-index '/bbs/forum-{id}.html' '/bbs/forum-{id}-{page}.html' --dump-thread '/bbs/topic-{id}.html'
 
+With --tables it prints tables 1 and 2 of Li and others 2007 instead: what breadth-first of depth 5 fetches without any
+rule against traps, at most --trap-pages pages (table 1), and precision (threads / pages without further pages of boards
+and threads) and coverage of the paper's own test of a board (`forum discover --strict`), of the program's, and of
+breadth-first with as many pages as the latter (table 2).
+
 Python 3 standard library only."""
 import argparse
 import json
@@ -134,6 +139,8 @@ class Recorder:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = 'HTTP/1.1'
+            # Head and body are written apart: without this, each answer waits for an acknowledgement.
+            disable_nagle_algorithm = True
 
             def do_GET(self):
                 parts = urlsplit(self.path)
@@ -357,26 +364,34 @@ def run_logged(command, log):
     return ended.returncode
 
 
-def forum_crawl(a, forum, folder, log):
-    ours, found = Tally(forum), folder / 'forum.toml'
-    codes = [run_logged([a.suidao, 'forum', 'discover', forum.start, '-o', found, *settings(forum)], log)]
+def forum_crawl(a, forum, folder, log, strict=()):
+    name = 'strict' if strict else 'forum'
+    ours, found = Tally(forum), folder / f'{name}.toml'
+    codes = [run_logged([a.suidao, 'forum', 'discover', forum.start, '-o', found, *strict, *settings(forum)], log)]
     requests = forum.recorder.take()
     ours.add(requests)
     if codes[0] == 0:
-        command = [a.suidao, 'forum', 'crawl', found, '-o', folder / 'crawl', '--max-pages', a.pages, *settings(forum)]
+        command = [a.suidao, 'forum', 'crawl', found, '-o', folder / f'crawl-{name}', '--max-pages', a.pages, *settings(forum)]
         codes.append(run_logged(command, log))
         ours.add(forum.recorder.take())
     return ours, len(requests), codes
 
 
-def breadth_first(a, forum, folder, pages, log):
+# Rules against traps, turned off: the paper's breadth-first has none.
+NO_TRAP_RULES = {'repeats': 0, 'max_segments': 0, 'series': 0, 'sessions': 'false', 'soft_404': 'false', 'missing': 0,
+                 'mirrors': 0, 'near_duplicates': 'false'}
+
+
+def breadth_first(a, forum, folder, pages, log, rules=True):
+    off = [] if rules else [word for key, value in NO_TRAP_RULES.items() for word in ('--set', f'traps.{key}={value}')]
+    out = folder / ('breadth-first' if rules else 'traps')
     (folder / 'words.txt').write_text('足球\n篮球\n比赛\n')
     (folder / 'seeds.txt').write_text(forum.start + '\n')
     run_logged([a.suidao, 'topic', 'build', '-o', folder / 'lexicon.toml', '--name', 'any', '--keywords', folder / 'words.txt'],
          log)
-    run_logged([a.suidao, 'crawl', '-m', folder / 'lexicon.toml', '-s', folder / 'seeds.txt', '-o', folder / 'breadth-first',
+    run_logged([a.suidao, 'crawl', '-m', folder / 'lexicon.toml', '-s', folder / 'seeds.txt', '-o', out,
           '--strategy', 'breadth-first', '--set', 'limits.depth=5', '--set', 'crawl.forums=false',
-          '--max-pages', pages, *settings(forum)], log)
+          '--max-pages', pages, *off, *settings(forum)], log)
     tally = Tally(forum)
     tally.add(forum.recorder.take())
     return tally
@@ -417,6 +432,38 @@ def measure(a, name, start):
                 end(SERVERS.pop())
 
 
+def paper_tables(a, name, start):
+    """A row of table 1 and one of table 2."""
+    folder = a.out / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with open(folder / 'log', 'w') as log:
+        forum = None
+        try:
+            forum = start(folder, log)
+            traps = breadth_first(a, forum, folder, a.trap_pages, log, rules=False)
+            strict, _, _ = forum_crawl(a, forum, folder, log, strict=('--strict',))
+            ours, _, _ = forum_crawl(a, forum, folder, log)
+            theirs = breadth_first(a, forum, folder, max(1, ours.all), log)
+            share = lambda tally: f'{100 * tally.precision()[2]:.1f} | {100 * tally.coverage():.1f}'
+            most = ' (at most)' if traps.all >= a.trap_pages else ''
+            return (f'| {forum.name} | {traps.all:,}{most} | {traps.count["wasted"]:,} | {len(traps.threads)} | {len(forum.readable)} |',
+                    f'| {forum.name} | {share(strict)} | {share(ours)} | {share(theirs)} |')
+        finally:
+            if forum:
+                forum.recorder.close()
+            while SERVERS:
+                end(SERVERS.pop())
+
+
+def print_tables(rows):
+    print('Table 1\n\n| forum | pages of breadth-first, depth 5 | wasted | threads among them | threads |\n|---' + '|---:' * 4 + '|')
+    print('\n'.join(one for one, _ in rows))
+    print('\nTable 2, in per cent\n\n| forum | strict: precision | coverage | suidao: precision | coverage '
+          '| breadth-first: precision | coverage |\n|---' + '|---:' * 6 + '|')
+    print('\n'.join(two for _, two in rows), flush=True)
+
+
 def write_rest(path, tally):
     rest = sorted(tally.rest.items(), key=lambda entry: (-entry[1], entry[0]))
     path.write_text(''.join(f'{count}\t{shape}\n' for shape, count in rest))
@@ -435,6 +482,8 @@ def main():
     parser.add_argument('--only', choices=['forum', 'breadth-first'], help='one of the two')
     parser.add_argument('--pages', type=int, default=6000, help='most of a forum crawl, and of breadth-first alone')
     parser.add_argument('--threads', type=int, default=400, help='about so many a forum, but for the dump')
+    parser.add_argument('--tables', action='store_true', help='print tables 1 and 2 of Li and others 2007')
+    parser.add_argument('--trap-pages', type=int, default=20000, help='most pages of breadth-first for table 1')
     a = parser.parse_args()
     names = [(name, SKINS) for name in a.skins.split(',') if name] + \
         [(name, SOFTWARE) for name in a.software.split(',') if name]
@@ -446,6 +495,10 @@ def main():
     if a.dump and not a.dump_thread:
         parser.error('--dump needs --dump-thread')
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers are ended
+    if a.tables:
+        serve = {True: skin, False: software}
+        return print_tables([paper_tables(a, name, lambda folder, log, name=name, known=known:
+                                          serve[known is SKINS](a, name, folder, log)) for name, known in names])
     print('| forum | threads readable | obtained | coverage | depth | pages | redirects and robots.txt | to discover | ' + ' | '.join(Tally.KINDS)
           + ' | threads / all | not wasted / all | paper\'s |\n|---' + '|---:' * 15 + '|', flush=True)
     for name, known in names:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 # The fields of a page by default: all but its links.
 FIELDS = (
-    "id url host title text chars language author published fetched first_seen last_seen last_changed versions status "
-    "relevance relevant terms anchor scores k hops depth found_on digest simhash duplicate_of canonical listing "
-    "noindex posts warc"
+    "id url host title text chars language author source published fetched first_seen last_seen last_changed versions "
+    "status relevance relevant terms anchor scores k hops depth found_on digest simhash duplicate_of canonical "
+    "listing noindex videos posts warc"
 ).split()
 
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Exploration, ForumMode, Next, ResponseMeta, Watch, outcome};
+use suidao::forum::board::BoardTest;
 use suidao::forum::schedule::ScheduleMethod;
 use suidao::model::{Batch, CrawlUrl, Event, Failure, Fetched, ForumMap, Millis, UrlId};
 use suidao::replay::Web;
@@ -129,7 +130,7 @@ impl Run {
 }
 
 fn map(start: &str, weight: f64) -> ForumMap {
-    let mut run = Run::new(ForumMode::Discover { strict: false }, None);
+    let mut run = Run::new(ForumMode::Discover { test: BoardTest::Records }, None);
     run.batches.push(run.crawl.seed(&[CrawlUrl::parse(start).unwrap()], run.now));
     run.until(1);
     match run.crawl.forum() {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use suidao::config::Config;
 use suidao::crawl::{Crawl, ForumMode};
+use suidao::forum::board::BoardTest;
 use suidao::forum::tally::ForumTally;
 use suidao::model::{Batch, CrawlUrl, Event, Fetched, Stop, UrlId};
 use suidao::replay::{TopicalWeb, Web, replay};
@@ -37,7 +38,7 @@ impl Visit {
         config.crawl.page_threshold = Some(0.0);
         config.scope.allow_hosts.push(start.host().to_owned());
         let mut settings = suidao::live::crawl_settings(&config, &topic());
-        settings.forums = ForumMode::Explore { index_pages: Some(200) };
+        settings.forums = ForumMode::Explore { test: BoardTest::Records, index_pages: Some(200) };
         Self { crawl: Crawl::new(settings, Box::new(Boards)), urls: BTreeMap::new(), start }
     }
 

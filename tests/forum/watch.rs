@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use suidao::config::Config;
 use suidao::crawl::{Crawl, ForumMode, Next, ResponseMeta, Watch, outcome};
+use suidao::forum::board::BoardTest;
 use suidao::forum::schedule::ScheduleMethod;
 use suidao::model::{Batch, CrawlUrl, Event, Millis, PageKind, UrlId};
 use suidao::replay::Web;
@@ -32,7 +33,7 @@ fn crawl(forum: &Forum, per_day: u32) -> Crawl {
     config.scope.allow_hosts.push(forum.home().host().to_owned());
     let topic = Topic::new(Lexicon::from_terms("forum", &[("论坛", 1.0)]));
     let mut settings = suidao::live::crawl_settings(&config, &topic);
-    settings.forums = ForumMode::Explore { index_pages: Some(100) };
+    settings.forums = ForumMode::Explore { test: BoardTest::Records, index_pages: Some(100) };
     settings.watch = Some(Watch { per_day: Some(per_day), method: ScheduleMethod::Sqrt });
     Crawl::new(settings, Box::new(Boards))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use suidao::config::Config;
 use suidao::crawl::{Crawl, ForumMode, Next, Refresh, ResponseMeta, outcome};
 use suidao::eval::WebGraph;
+use suidao::forum::board::BoardTest;
 use suidao::live::crawl_settings;
 use suidao::model::{Batch, Budget, Fetched, Millis};
 use suidao::replay::{TopicalWeb, Web, replay};
@@ -149,7 +150,7 @@ fn a_forum() {
         for day in [6, 7] {
             web.set(start + day * 86_400);
             let mut settings = crawl_settings(&config, &topic);
-            settings.forums = ForumMode::Explore { index_pages: Some(60) };
+            settings.forums = ForumMode::Explore { test: BoardTest::Records, index_pages: Some(60) };
             settings.limits.pages = Some(120 * (day as u64 - 5));
             let mut crawl = Crawl::new(settings, Box::new(Boards));
             log.iter().for_each(|batch| crawl.restore(batch));

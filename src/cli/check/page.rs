@@ -198,6 +198,8 @@ struct PageSummary<'a> {
     url: &'a CrawlUrl,
     title: String,
     author: Option<String>,
+    source: Option<String>,
+    videos: Vec<CrawlUrl>,
     published: Option<String>,
     published_at: Option<String>,
     language: Option<String>,
@@ -248,6 +250,7 @@ impl<'a> PageSummary<'a> {
     fn of(fetched: &'a Fetched, robot: &str, topic: Option<&Topic>) -> Self {
         let parsed = read::parse_as(fetched, robot);
         let (charset_from, published_at) = (parsed.charset_from, parsed.published_at);
+        let (source, videos) = (parsed.source.clone(), parsed.videos.clone());
         let scores = topic.map_or_else(|| unscored(&parsed), |topic| topic.score(&parsed.document));
         let page = scored::page(parsed, scores, &fetched.url);
         let scores = topic.map(|topic| {
@@ -271,6 +274,8 @@ impl<'a> PageSummary<'a> {
             url: &fetched.url,
             title: page.title,
             author: page.author,
+            source,
+            videos,
             published: page.published.map(|day| day.to_string()),
             published_at: published_at.map(|at| at.to_string()),
             language: page.language.as_deref().map(|language| read::language_tag(language).to_owned()),
@@ -331,6 +336,8 @@ impl Display for PageSummary<'_> {
         line("url", self.url.as_str())?;
         line("title", &self.title)?;
         line("author", self.author.as_deref().unwrap_or_default())?;
+        line("source", self.source.as_deref().unwrap_or_default())?;
+        self.videos.iter().try_for_each(|video| line("video", video.as_str()))?;
         let at = self.published_at.as_ref().map(|at| format!(" ({at})")).unwrap_or_default();
         line("published", &self.published.as_ref().map(|day| format!("{day}{at}")).unwrap_or_default())?;
         line("language", self.language.as_deref().unwrap_or_default())?;

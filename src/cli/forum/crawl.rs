@@ -49,6 +49,9 @@ pub struct ForumCrawlArgs {
     /// Print the summary as JSON; with --dry-run, the planned requests
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// With a URL, recognise boards as `suidao forum discover --strict` does
+    #[arg(long, help_heading = "Input")]
+    pub strict: bool,
     /// Maximum index pages of a board to read per visit [default: that of the forum file, 32]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub index_pages: Option<u32>,
@@ -129,7 +132,7 @@ fn job(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Job> {
     let mut config = args.network.load()?;
     args.goals.apply(&mut config)?;
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
-    let (starts, mode) = mode(&args.forums, &args.output.join("forum.toml"), args.index_pages)?;
+    let (starts, mode) = mode(args)?;
     if args.dry_run.is_none() {
         args.network.warn_without_contact(&config, verbosity);
     }
@@ -177,12 +180,17 @@ fn write_forum_file(job: &Job, report: &CrawlReport) -> Result<()> {
     Ok(())
 }
 
-/// Forum files or one URL; `known`: the file of an earlier run, perhaps with corrections.
-fn mode(forums: &[String], known: &Path, index_pages: Option<u32>) -> Result<(Vec<CrawlUrl>, ForumMode)> {
+/// The forums of the arguments: of files, or of one URL, which an earlier run may have read into a file.
+fn mode(args: &ForumCrawlArgs) -> Result<(Vec<CrawlUrl>, ForumMode)> {
+    let (forums, index_pages) = (&args.forums[..], args.index_pages);
+    let known = &args.output.join("forum.toml");
     let is_url = |forum: &String| forum.starts_with("http://") || forum.starts_with("https://");
     let maps = match forums {
         [forum] if is_url(forum) && !known.exists() => {
-            return Ok((vec![super::discover::start(forum)?], ForumMode::Explore { index_pages }));
+            return Ok((
+                vec![super::discover::start(forum)?],
+                ForumMode::Explore { test: super::board_test(args.strict), index_pages },
+            ));
         }
         [forum] if is_url(forum) => {
             let text = plain_file::read_text(known, plain_file::LARGE)?;
@@ -191,6 +199,9 @@ fn mode(forums: &[String], known: &Path, index_pages: Option<u32>) -> Result<(Ve
         _ => {
             if let Some(url) = forums.iter().find(|forum| is_url(forum)) {
                 bail!("several forums need a forum file each; create one with `suidao forum discover {url} -o FILE`");
+            }
+            if args.strict {
+                bail!("--strict is about recognising boards, and a forum file names them; give the URL of the forum");
             }
             forums.iter().map(|forum| super::forum_file(Path::new(forum))).collect::<Result<_>>()?
         }

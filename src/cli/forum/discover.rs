@@ -30,8 +30,8 @@ pub struct DiscoverArgs {
     /// Forum file to write; must not exist [default: HOST.forum.toml]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Accept a page as a board only if exactly one class of its links can be threads (Li and
-    /// others 2007)
+    /// Accept a page as a board if and only if exactly one class of its links can be threads (Li and others 2007): the
+    /// lines of a list decide nothing
     #[arg(long)]
     pub strict: bool,
     /// Print the result as JSON
@@ -54,7 +54,13 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     args.network.warn_without_contact(&config, verbosity);
     let scratch = temporary_directory()?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
-    let job = super::job(vec![start], None, config, directory.clone(), ForumMode::Discover { strict: args.strict });
+    let job = super::job(
+        vec![start],
+        None,
+        config,
+        directory.clone(),
+        ForumMode::Discover { test: super::board_test(args.strict) },
+    );
     let mut screen = Screen::new(verbosity, false, StopConditions::default());
     let mut seen: Vec<ForumPageView> = Vec::new();
     let listener = |news: News| {

@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use suidao::config::Config;
 use suidao::crawl::ForumMode;
+use suidao::forum::board::BoardTest;
 use suidao::forum::map;
 use suidao::live::Job;
 use suidao::model::{CrawlUrl, ForumMap};
@@ -53,6 +54,11 @@ fn forum_file(path: &Path) -> Result<ForumMap> {
         format!("cannot read the forum file {path}; create one with `suidao forum discover URL -o {path}`")
     })?;
     map::parse(&text).with_context(|| format!("invalid forum file {}", path.display()))
+}
+
+/// The test of boards that the flag `--strict` selects.
+fn board_test(strict: bool) -> BoardTest {
+    if strict { BoardTest::Strict } else { BoardTest::Records }
 }
 
 /// A crawl of only the forums with these entry pages.

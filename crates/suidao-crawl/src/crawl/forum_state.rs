@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use suidao_forum::forum::analysis::{ForumAnalysis, ForumProfile};
+use suidao_forum::forum::board::BoardTest;
 use suidao_forum::forum::explore::{Explorer, recognise};
 use suidao_forum::forum::site::ForumSite;
 use suidao_forum::forum::sites::ForumSites;
@@ -20,11 +21,13 @@ pub enum ForumMode {
     Recognise,
     /// The seed is the entry page of a forum: only explore its structure.
     Discover {
-        /// Use the paper's strict test of a board.
-        strict: bool,
+        /// How boards are recognised.
+        test: BoardTest,
     },
     /// As `Discover`, then fetch the forum.
     Explore {
+        /// How boards are recognised.
+        test: BoardTest,
         /// Maximum number of index pages per board, if not the default.
         index_pages: Option<u32>,
     },
@@ -61,8 +64,8 @@ pub enum Exploration<T> {
 impl Forums {
     pub fn new(mode: &ForumMode, watch: Option<Watch>) -> Self {
         let mut forums = Self { mode: mode.clone(), watching: watch.map(Watching::new), ..Self::default() };
-        if let ForumMode::Discover { strict } = mode {
-            forums.explorer = Explorer::new(*strict);
+        if let ForumMode::Discover { test } | ForumMode::Explore { test, .. } = mode {
+            forums.explorer = Explorer::new(*test);
         }
         if let ForumMode::Follow(maps) = mode {
             maps.iter().for_each(|map| forums.add_map(map));

@@ -50,6 +50,7 @@ pub fn column(name: &str, rows: &[CorpusDocument]) -> Result<Vec<Leaf>, ParquetE
         "chars" => longs(documents().map(|page| page.chars.into())),
         "language" => perhaps(documents().map(|page| page.language.as_deref())),
         "author" => perhaps(documents().map(|page| page.author.as_deref())),
+        "source" => perhaps(documents().map(|page| page.source.as_deref())),
         "published" => optional(documents().map(|page| page.published.map(|day| day.0)), Values::Int),
         "fetched" => longs(documents().map(|page| instant(page.fetched_at.0))),
         "first_seen" => longs(documents().map(|page| instant(page.seen.first.0))),
@@ -76,6 +77,10 @@ pub fn column(name: &str, rows: &[CorpusDocument]) -> Result<Vec<Leaf>, ParquetE
         "listing" => flags(documents().map(|page| page.listing)),
         "noindex" => flags(documents().map(|page| page.noindex)),
         "links" => return Ok(links(rows)),
+        "videos" => {
+            let all = texts(rows.iter().flat_map(|page| &page.videos).map(CrawlUrl::as_str));
+            return Ok(listed([all], rows.iter().map(|page| page.videos.len())));
+        }
         "posts" => return Ok(posts(rows)),
         "extracted" => {
             let json = |page: &CorpusDocument| serde_json::to_string(&page.extracted).unwrap_or_default();

@@ -66,13 +66,13 @@ mod tests {
         let last = &lines[1];
         let expected = serde_json::json!({
             "id": last["id"], "url": "http://a.cn/1", "host": "a.cn", "title": "比赛", "text": "发布于 2021-03-05\n篮球 比赛",
-            "chars": 17, "language": "zh", "author": null, "published": "2021-03-05", "fetched": "2023-11-14T22:13:21Z",
+            "chars": 17, "language": "zh", "author": null, "source": null, "published": "2021-03-05", "fetched": "2023-11-14T22:13:21Z",
             "first_seen": "2023-11-14T22:13:21Z", "last_seen": "2023-11-14T22:13:21Z",
             "last_changed": "2023-11-14T22:13:21Z", "versions": 1, "status": 200,
             "relevance": last["relevance"], "relevant": true, "terms": [{"term": "篮球", "count": 1}], "anchor": "链接1",
             "scores": {"priority": 0.25, "queue": 0}, "k": 4, "hops": 0, "depth": 1, "found_on": "http://a.cn/",
             "digest": last["digest"], "simhash": last["simhash"], "duplicate_of": null, "canonical": null,
-            "listing": false, "noindex": false, "posts": [], "warc": last["warc"],
+            "listing": false, "noindex": false, "videos": [], "posts": [], "warc": last["warc"],
         });
         assert_eq!(last, &expected);
         let names: Vec<&String> = last.as_object().unwrap().keys().collect();
@@ -84,6 +84,26 @@ mod tests {
         assert!(
             DocumentFields::named(["txt"]).unwrap_err().to_string().contains("unknown field txt; choose from id, url")
         );
+    }
+
+    #[test]
+    fn sources_and_videos_are_fields() {
+        let root = tempfile::tempdir().unwrap();
+        let html = "<title>比赛</title><meta property=og:video content=/v.mp4><p>来源：新华网</p><p>足球比赛今天结束。";
+        let store = crawl(root.path(), &[("http://a.cn/1.html", html)]);
+        let catalogue = Catalogue::read(&store).unwrap();
+        let selection = Filter::default().select(&catalogue);
+        let export =
+            Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
+        let out = tempfile::tempdir().unwrap();
+        for names in [&["source", "videos"][..], &["url", "text", "source", "videos"]] {
+            let path = out.path().join(names.len().to_string());
+            write(&export, &Output::file(path.clone()), &DocumentFields::named(names.iter().copied()).unwrap())
+                .unwrap();
+            let line: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+            assert_eq!(line["source"], "新华网", "{line}");
+            assert_eq!(line["videos"], serde_json::json!(["http://a.cn/v.mp4"]), "{line}");
+        }
     }
 
     #[test]

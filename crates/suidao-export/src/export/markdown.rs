@@ -10,7 +10,7 @@ use suidao_store::store::directory::write_whole_directory;
 
 use super::{Export, Output};
 
-const PARTS: Parts = Parts { text: true, markdown: true, links: false, posts: false };
+const PARTS: Parts = Parts { text: true, markdown: true, links: false, posts: false, media: true };
 /// Digits of a page's id in the name of its file.
 const ID: usize = 16;
 
@@ -51,6 +51,9 @@ fn page(document: &CorpusDocument) -> String {
     field("title", &quoted(&document.title));
     if let Some(author) = &document.author {
         field("author", &quoted(author));
+    }
+    if let Some(source) = &document.source {
+        field("source", &quoted(source));
     }
     if let Some(day) = document.published {
         field("date", &day.to_string());

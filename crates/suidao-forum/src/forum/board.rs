@@ -29,6 +29,17 @@ impl BoardThresholds {
     pub const DOMINANT: Self = Self { members: 10, columns: 16.0, dominance: 0.7 };
 }
 
+/// How a board is recognised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BoardTest {
+    /// The paper's test and nothing else: exactly one class of threads among all links.
+    Strict,
+    /// One class of threads dominates the links that lead elsewhere, or the lines of the list have authors, counts and
+    /// times.
+    #[default]
+    Records,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkClass {
     pub class: UrlClass,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use suidao_page::model::{CrawlUrl, ForumPageView};
 
-use super::board::{BoardThresholds, LinkClass, classes, threads};
+use super::board::{BoardTest, BoardThresholds, LinkClass, classes, threads};
 use super::map::IdPattern;
 use super::url_classes::{MatchedUrl, UrlClass, UrlClassifier};
 
@@ -22,20 +22,24 @@ pub enum BoardCertainty {
     Records,
 }
 
-/// If the page is a board, the class of its threads and the certainty. `test`: the thresholds of BTCJ.
+/// If the page is a board, the class of its threads and the certainty.
 pub fn board(
     page_view: &ForumPageView,
     classifier: &UrlClassifier,
-    test: &BoardThresholds,
+    test: BoardTest,
 ) -> Option<(UrlClass, BoardCertainty)> {
+    let all = classes(&page_view.links, classifier);
+    if test == BoardTest::Strict {
+        let found = threads(&all, &BoardThresholds::STRICT);
+        return found.map(|class| (class.class.clone(), BoardCertainty::Links));
+    }
     if page_view.login {
         return None;
     }
     let own = classifier.classify(&page_view.own).class;
-    let all = classes(&page_view.links, classifier);
     let others: Vec<LinkClass> = all.into_iter().filter(|class| class.class != own).collect();
     let recorded = recorded(page_view, classifier);
-    if let Some(class) = threads(&others, test) {
+    if let Some(class) = threads(&others, &BoardThresholds::DOMINANT) {
         if recorded.as_ref() == Some(&class.class) {
             return Some((class.class.clone(), BoardCertainty::Records));
         }
@@ -109,6 +113,55 @@ pub fn key(class: &UrlClass, groups: &[Vec<MatchedUrl>], options: &BTreeSet<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+    use suidao_page::model::{ApproxTime, ForumPageLink, ThreadRecord};
+
+    /// A list of so many threads, whose lines show author, replies and time, and another list with long texts.
+    fn page(threads: usize, others: usize) -> ForumPageView {
+        let url = |path: String| CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap();
+        let link = |path: String, text: String| ForumPageLink { url: url(path), text, marks: Vec::new() };
+        let thread = |n: usize| link(format!("/t/{n}"), format!("第{n}个帖子的标题在这里"));
+        let other = |n: usize| link(format!("/news/{n}"), format!("一条很长的站内新闻的标题{n}"));
+        let record = |n: usize| ThreadRecord {
+            url: thread(n).url,
+            title: thread(n).text,
+            author: Some("anna".into()),
+            replies: Some(3),
+            views: None,
+            created: None,
+            last_reply: Some(ApproxTime { at: 1_000_000, within: 60 }),
+            sticky: false,
+        };
+        ForumPageView {
+            own: url("/b/1".into()),
+            links: (0..threads).map(thread).chain((0..others).map(other)).collect(),
+            records: (0..threads).map(record).collect(),
+            posts: Vec::new(),
+            login: false,
+            offset: 0,
+        }
+    }
+
+    #[test]
+    fn the_strict_test_ignores_records() {
+        let found = |page: &ForumPageView, test| board(page, &UrlClassifier::default(), test).map(|(_, sure)| sure);
+        let whole = page(12, 0);
+        assert_eq!(found(&whole, BoardTest::Strict), Some(BoardCertainty::Links));
+        assert_eq!(found(&whole, BoardTest::Records), Some(BoardCertainty::Records));
+        // Too few threads, and a second class of long texts: the records show a board, the paper's test does not.
+        for other in [page(5, 0), page(12, 12)] {
+            assert_eq!(found(&other, BoardTest::Strict), None);
+            assert_eq!(found(&other, BoardTest::Records), Some(BoardCertainty::Records));
+        }
+        // Links to other boards are classes like all others.
+        let mut siblings = page(12, 0);
+        siblings.links.extend(
+            page(0, 12).links.into_iter().zip(10..).map(|(link, n)| ForumPageLink {
+                url: CrawlUrl::parse(&format!("http://bbs.cn/b/{n}")).unwrap(),
+                ..link
+            }),
+        );
+        assert_eq!(found(&siblings, BoardTest::Strict), None);
+    }
 
     fn group(paths: &[&str]) -> Vec<MatchedUrl> {
         let url = |path: &&str| CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap();

@@ -10,7 +10,7 @@ use suidao_page::model::{BoardEntry, CrawlUrl, ForumMap, ForumPageView, PagingRu
 use suidao_page::word_list::SectionWords;
 
 use super::analysis::is_list;
-use super::board::{BoardThresholds, classes};
+use super::board::{BoardTest, classes};
 use super::evidence::{BoardCertainty, board, key, members};
 use super::increment::PAGES;
 use super::links::columns;
@@ -36,7 +36,7 @@ static UNLIKELY: SectionWords = SectionWords::of(WORDS, "other URLs");
 pub fn recognise(page_view: &ForumPageView) -> Option<ForumMap> {
     let mut explorer = Explorer::default();
     explorer.add_page(page_view);
-    let (_, sure) = board(page_view, &explorer.classifier, &BoardThresholds::DOMINANT)?;
+    let (_, sure) = board(page_view, &explorer.classifier, BoardTest::Records)?;
     if sure != BoardCertainty::Records || !is_list(&page_view.records) {
         return None;
     }
@@ -60,8 +60,7 @@ pub enum ExploreStep {
 /// State of an exploration.
 #[derive(Clone, Debug, Default)]
 pub struct Explorer {
-    /// Use the paper's test: exactly one class of threads.
-    strict: bool,
+    test: BoardTest,
     classifier: UrlClassifier,
     seen: Vec<ForumPageView>,
     /// Requested URLs; those not in `seen` could not be fetched.
@@ -85,14 +84,8 @@ struct Found {
 }
 
 impl Explorer {
-    /// A new exploration. `strict`: a board has exactly one class of threads, as in the paper, instead of a dominant
-    /// one.
-    pub fn new(strict: bool) -> Self {
-        Self { strict, ..Self::default() }
-    }
-
-    fn test(&self) -> BoardThresholds {
-        if self.strict { BoardThresholds::STRICT } else { BoardThresholds::DOMINANT }
+    pub fn new(test: BoardTest) -> Self {
+        Self { test, ..Self::default() }
     }
 
     /// Adds a fetched page; the first one is the entry page.
@@ -145,7 +138,7 @@ impl Explorer {
         if start.login {
             return ExploreStep::GivenUp("its first page requires a login");
         }
-        let start_is_board = board(start, &self.classifier, &self.test());
+        let start_is_board = board(start, &self.classifier, self.test);
         if let (Some(_), Ok(home)) = (&start_is_board, start.own.join("./"))
             && !self.requested.contains(&home)
         {
@@ -217,7 +210,7 @@ impl Explorer {
         let (mut passed, mut checked, mut sure) = (0, 0, BoardCertainty::Records);
         for page_view in self.seen.iter().filter(|page_view| self.is_of(page_view, |class| *class == candidate.class)) {
             checked += 1;
-            if let Some((_, how)) = board(page_view, &self.classifier, &self.test()) {
+            if let Some((_, how)) = board(page_view, &self.classifier, self.test) {
                 passed += 1;
                 sure = sure.min(how);
             }
@@ -252,7 +245,7 @@ impl Explorer {
             .iter()
             .filter(is_board)
             .filter_map(|page_view| {
-                board(page_view, &self.classifier, &self.test()).map(|(threads, _)| (page_view, threads))
+                board(page_view, &self.classifier, self.test).map(|(threads, _)| (page_view, threads))
             })
             .collect();
         let thread_classes = self.thread_classes(&pages);

@@ -20,8 +20,10 @@ use super::names::{is_block, is_fallback, is_skipped};
 use super::references::References;
 use super::refresh;
 use super::robots::RobotsDirectives;
+use super::source::Sources;
 use super::tokens::head;
 use super::tree::{TreeStep, walk};
+use super::videos::Videos;
 use crate::model::CrawlUrl;
 
 /// Maximum bytes of text per page.
@@ -86,6 +88,8 @@ pub(super) struct ParsedHtml {
     pub(super) robots: Vec<(String, String)>,
     pub(super) dates: Dates,
     pub(super) bylines: Bylines,
+    pub(super) sources: Sources,
+    pub(super) videos: Vec<CrawlUrl>,
     /// A limit was reached.
     pub(super) cut: bool,
 }
@@ -152,6 +156,7 @@ pub(super) struct MarkupBuilder {
     pub(super) pre: Option<usize>,
     /// The open JSON-LD script.
     pub(super) script: Option<String>,
+    videos: Videos,
     pub(super) formula: Formula,
     pub(super) link: Option<OpenLink>,
     pub(super) recorder: Option<Recorder>,
@@ -173,6 +178,8 @@ impl MarkupBuilder {
             robots: Vec::new(),
             dates: Dates::default(),
             bylines: Bylines::default(),
+            sources: Sources::default(),
+            videos: Vec::new(),
             cut: false,
         };
         Self {
@@ -190,6 +197,7 @@ impl MarkupBuilder {
             hidden: None,
             pre: None,
             script: None,
+            videos: Videos::default(),
             formula: Formula::default(),
             link: None,
             recorder: None,
@@ -218,6 +226,7 @@ impl MarkupBuilder {
 
     fn start(&mut self, tag: &Tag, ns: &Namespace) {
         self.markup.dates.tag(tag);
+        self.videos.tag(tag, tag.name == local_name!("source") && self.inside(&local_name!("video")));
         if tag.name == local_name!("script") && is_json_ld(tag) {
             self.script = Some(String::new());
         }
@@ -376,6 +385,8 @@ impl MarkupBuilder {
             let script = JsonLd::read(&script);
             self.markup.dates.json_ld(&script);
             self.markup.bylines.json_ld(&script);
+            self.markup.sources.json_ld(&script);
+            self.videos.json_ld(&script);
             self.markup.declared.json_ld(&script);
         }
     }
@@ -389,6 +400,7 @@ impl MarkupBuilder {
     fn meta(&mut self, tag: &Tag) {
         let Some(content) = attribute(tag, &local_name!("content")) else { return };
         self.markup.bylines.meta(tag, content);
+        self.markup.sources.meta(tag, content);
         if let Some(name) = attribute(tag, &local_name!("name")) {
             if self.markup.robots.len() < ROBOTS && name.len() <= NAME && RobotsDirectives::is_declared_by(content) {
                 self.markup.robots.push((name.to_owned(), content.to_owned()));
@@ -423,6 +435,7 @@ impl MarkupBuilder {
             *recorder = recorded;
         }
         self.end_script();
+        self.markup.videos = std::mem::take(&mut self.videos).resolved(&self.references);
         fold_into(&mut self.markup.title, &self.title);
         self.markup.cut |= self.references.is_full();
         self.markup

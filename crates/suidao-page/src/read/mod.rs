@@ -35,10 +35,12 @@ mod refresh;
 mod robots;
 pub mod scripts;
 mod sitemap;
+mod source;
 mod tags;
 mod teasers;
 pub mod tokens;
 pub mod tree;
+mod videos;
 mod words;
 
 use encoding_rs::{Encoding, UTF_8};
@@ -75,6 +77,10 @@ pub struct Parsed {
     pub language: Option<String>,
     /// Author, if the page names one.
     pub author: Option<String>,
+    /// The medium that it says it is taken from.
+    pub source: Option<String>,
+    /// Files and players of its videos, at most 16.
+    pub videos: Vec<CrawlUrl>,
     /// WHATWG name of the charset that the body was decoded with.
     pub charset: String,
     /// Source of the charset.
@@ -138,6 +144,8 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
         text: String::new(),
         language: None,
         author: None,
+        source: None,
+        videos: Vec::new(),
         charset: UTF_8.name().to_owned(),
         charset_from: CharsetFrom::Default,
         digest: Digest(Sha1::digest(&fetched.body).into()),
@@ -218,6 +226,8 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
         lang = markup.lang;
         dates = markup.dates;
         parsed.author = markup.bylines.best(lists, &parsed.document);
+        parsed.source = markup.sources.best(lists || parsed.listing, &parsed.document);
+        parsed.videos = markup.videos;
     }
     parsed.text = parsed.document.main_text(&parsed.title);
     parsed.sketch = simhash::sketch(&without_address(&parsed.text, &fetched.url));

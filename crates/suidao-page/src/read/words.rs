@@ -8,3 +8,4 @@ pub(super) const LANGUAGES: &str = include_str!("words/languages.txt");
 pub(super) const LINES: &str = include_str!("words/lines.txt");
 pub(super) const ROLES: &str = include_str!("words/roles.txt");
 pub(super) const SCRIPTS: &str = include_str!("words/scripts.txt");
+pub(super) const SOURCES: &str = include_str!("words/sources.txt");

@@ -17,6 +17,8 @@ pub struct Parts {
     pub links: bool,
     /// Posts of a thread, its author, and the number of characters of each text.
     pub posts: bool,
+    /// The medium that the page is taken from, and its videos.
+    pub media: bool,
 }
 
 /// A page of the corpus. [`super::DocumentFields`] has names and order of its fields.
@@ -36,6 +38,8 @@ pub struct CorpusDocument {
     /// ISO 639-3 code, if it was detected.
     pub language: Option<String>,
     pub author: Option<String>,
+    /// The medium that it says it is taken from; `None` if not requested.
+    pub source: Option<String>,
     /// Publication date, if it states one; of a thread, that of its first post.
     pub published: Option<Day>,
     /// When it was fetched, RFC 3339; of a thread, its page fetched last.
@@ -85,6 +89,8 @@ pub struct CorpusDocument {
     pub noindex: bool,
     /// In page order; empty if not requested.
     pub links: Vec<OutLink>,
+    /// Files and players of its videos; empty if not requested.
+    pub videos: Vec<CrawlUrl>,
     /// Posts from all pages of a thread; empty if not requested, or if it is not a thread.
     pub posts: Vec<ForumPost>,
     /// Values found by extraction rules, by field; empty without rules.

@@ -44,6 +44,7 @@ fields!(
     chars,
     language,
     author,
+    source,
     published,
     fetched,
     first_seen,
@@ -67,6 +68,7 @@ fields!(
     listing,
     noindex,
     links,
+    videos,
     posts,
     extracted,
     warc,
@@ -107,6 +109,7 @@ impl DocumentFields {
     /// The costly parts of a document that these fields need.
     pub fn parts(&self) -> Parts {
         let posts = ["posts", "chars", "author"].iter().any(|field| self.holds(field));
-        Parts { text: self.holds("text"), links: self.holds("links"), posts, ..Parts::default() }
+        let media = self.holds("source") || self.holds("videos");
+        Parts { text: self.holds("text"), links: self.holds("links"), posts, media, ..Parts::default() }
     }
 }

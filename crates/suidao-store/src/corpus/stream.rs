@@ -93,10 +93,12 @@ impl SelectedDocument<'_> {
         });
         // If boilerplate lines are removed, the characters can be counted only in the text.
         let counts = parts.text || parts.posts && self.repeats.cuts(self.entry.host);
-        let is_parsed = parts.links || counts && stated.is_none();
+        let is_parsed = parts.links || parts.media || counts && stated.is_none();
         let parse = if parts.markdown { read::parse_with_layout } else { read::parse_watched };
         let parsed = if is_parsed { Some(parse(&own.fetched()?, watch)) } else { None };
         let url = self.url()?;
+        let media = parsed.as_ref().filter(|_| parts.media);
+        let (source, videos) = media.map(|page| (page.source.clone(), page.videos.clone())).unwrap_or_default();
         let mut links = Vec::new();
         if let Some(parsed) = parsed.as_ref().filter(|_| parts.links) {
             links.extend(linked(parsed));
@@ -141,6 +143,7 @@ impl SelectedDocument<'_> {
             text,
             language: self.page.language.as_deref().map(|code| language_tag(code).to_owned()),
             author,
+            source,
             published,
             fetched: rfc3339(self.entry.at),
             fetched_at: self.entry.at,
@@ -170,6 +173,7 @@ impl SelectedDocument<'_> {
             listing: self.entry.listing,
             noindex: self.entry.noindex,
             links,
+            videos,
             posts: posts.into_iter().filter(|_| parts.posts).collect(),
             extracted: serde_json::Map::new(),
             warc: WarcLocation {

@@ -193,7 +193,7 @@ pub fn explore(draft: &mut Draft, proposed: ExploreStep) {
         }
         ExploreStep::GivenUp(why) => step.analysis_failure = Some(why.to_owned()),
         ExploreStep::Understood(mut map) => {
-            if let ForumMode::Explore { index_pages } = draft.state.forums.mode {
+            if let ForumMode::Explore { index_pages, .. } = draft.state.forums.mode {
                 map.index_pages = index_pages.unwrap_or(map.index_pages);
                 begin(draft, &map, &mut step);
             }
