@@ -87,6 +87,36 @@ fn commands_have_the_verbs_and_flags_that_docs_give_them() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Each system, formula, table and claim of the papers has a command that exists, and a result.
+#[test]
+fn every_row_about_the_papers_has_a_command_and_a_result() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let (text, manifest) = (read("docs/papers.md"), read("Cargo.toml"));
+    let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| what |"));
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for row in rows {
+        count += 1;
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        if cells.len() < 3 || cells.iter().any(|cell| cell.is_empty()) {
+            wrong.push(format!("a cell is empty: {row}"));
+        }
+        // `suidao` commands are parsed with those of all docs.
+        let exists = |command: &String| match command.split_whitespace().collect::<Vec<_>>()[..] {
+            ["suidao", ..] => true,
+            ["cargo", "bench", "--bench", name, ..] => manifest.contains(&format!("[[bench]]\nname = \"{name}\"")),
+            [script, ..] if script.starts_with("benches/") => root.join(script).is_file(),
+            _ => false,
+        };
+        if !cells.get(1).is_some_and(|cell| code(cell).first().is_some_and(exists)) {
+            wrong.push(format!("no command that exists: {row}"));
+        }
+    }
+    assert!(count > 40, "{count} rows");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn configuration_keys_of_docs_exist() {
     let mut command = suidao();
