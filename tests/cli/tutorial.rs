@@ -84,7 +84,7 @@ fn every_command_of_the_tutorial_works() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tutorial.md")).unwrap();
     let served = printed.split("a web of ").nth(1).unwrap();
     let [pages, blogs, relevant] =
-        [served, served.split("posts on ").nth(1).unwrap(), served.split("blogs, ").nth(1).unwrap()]
+        [served, served.split("pages on ").nth(1).unwrap(), served.split("hosts, ").nth(1).unwrap()]
             .map(|text| text.split(' ').next().unwrap());
     let page = page.replace('\n', " ");
     let stated = format!("{blogs} blogs with {pages} tag pages and posts, {relevant} of");
