@@ -377,8 +377,9 @@ fn crawls_of_others_are_listed_as_what_they_are() {
     copy("crawls/old");
     copy("crawls/broken");
     let meta = |name: &str| stage.path("crawls").join(name).join("state/meta.json");
-    let text = fs::read_to_string(meta("old")).unwrap();
-    fs::write(meta("old"), text.replace("\"format\": 6", "\"format\": 1")).unwrap();
+    let mut old: Value = serde_json::from_str(&fs::read_to_string(meta("old")).unwrap()).unwrap();
+    old["format"] = 1.into();
+    fs::write(meta("old"), old.to_string()).unwrap();
     fs::write(meta("broken"), "{").unwrap();
     let (_running, address) = start(&stage, &[]);
     let list = asked(&address, "GET", "/api/v1/crawls", "", "").json();
