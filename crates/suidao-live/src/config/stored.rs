@@ -242,6 +242,7 @@ mod tests {
                 "scope.nofollow",
                 "scope.schemes",
                 "strategy.best-first.focus",
+                "strategy.dth.k-mode",
                 "strategy.dth.variant",
                 "strategy.name",
                 "strategy.pagerank.variant",
