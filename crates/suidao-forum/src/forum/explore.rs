@@ -248,7 +248,13 @@ impl Explorer {
                 board(page_view, &self.classifier, self.test).map(|(threads, _)| (page_view, threads))
             })
             .collect();
-        let thread_classes = self.thread_classes(&pages);
+        let mut thread_classes = self.thread_classes(&pages);
+        if fetch_thread && thread_classes.len() > 1 {
+            if let Some(sample) = self.unread_class(&pages, &thread_classes) {
+                return ExploreStep::Fetch(vec![sample]);
+            }
+            self.keep_classes_with_posts(&mut thread_classes);
+        }
         let Some(first) = thread_classes.first() else {
             return ExploreStep::GivenUp("no class of its links leads to pages that list threads");
         };
@@ -299,6 +305,25 @@ impl Explorer {
             slugs: self.classifier.slugs().clone(),
             ..ForumMap::default()
         }))
+    }
+
+    /// A member of the first of these classes of which none was requested.
+    fn unread_class(&self, pages: &[(&ForumPageView, UrlClass)], classes: &[IdPattern]) -> Option<CrawlUrl> {
+        let is_of = |url: &CrawlUrl, class: &IdPattern| self.classifier.classify(url).class == *class.class();
+        let unread = classes.iter().find(|class| !self.requested.iter().any(|url| is_of(url, class)))?;
+        let links = pages.iter().flat_map(|(page_view, _)| &page_view.links).map(|link| &link.url);
+        links.into_iter().find(|url| is_of(url, unread)).cloned()
+    }
+
+    /// A list of threads may link the profiles of authors in the same way as threads, but these show no posts.
+    fn keep_classes_with_posts(&self, classes: &mut Vec<IdPattern>) {
+        let has_posts = |class: &IdPattern| {
+            let is_of = |page_view: &&ForumPageView| self.is_of(page_view, |own| own == class.class());
+            self.seen.iter().filter(is_of).any(|page_view| !page_view.posts.is_empty())
+        };
+        if classes.iter().any(has_posts) {
+            classes.retain(has_posts);
+        }
     }
 
     fn thread_classes(&self, pages: &[(&ForumPageView, UrlClass)]) -> Vec<IdPattern> {
