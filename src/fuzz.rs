@@ -15,6 +15,7 @@ use crate::crawl::Robot;
 use crate::extract::Extractor;
 use crate::fetch::retry_after;
 use crate::model::{CrawlUrl, Fetched, Millis};
+use crate::read::dom::Dom;
 use crate::read::{charset, coding, read_sitemap};
 use crate::store::{Record, Responses};
 use crate::topic::Lexicon;
@@ -398,7 +399,7 @@ proptest! {
         for rules in [String::from_utf8_lossy(&rules).as_ref(), FIELDS] {
             if let Ok(extractor) = Extractor::parse(rules) {
                 let url = CrawlUrl::parse("http://a.cn/").expect("the URL is valid");
-                extractor.extract(&page, &url);
+                extractor.extract(&Dom::of(&Fetched::html(url, page.clone())));
             }
         }
     }

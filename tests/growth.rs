@@ -21,6 +21,7 @@ use suidao::crawl::{Crawl, CrawlSettings, FetchKind, FetchOutcome, Robot, outcom
 use suidao::forum::analysis::{ForumAnalysis, posts_of};
 use suidao::live;
 use suidao::model::{CrawlUrl, Fetched, Millis, UrlId};
+use suidao::read::dom::Dom;
 use suidao::read::{charset, parse};
 use suidao::replay::{TopicalWeb, Web};
 use suidao::store::{Responses, WarcIndex};
@@ -211,7 +212,7 @@ fn read_forum(topic: &Topic, body: &[u8]) {
     let answer = fetched("forum-2-1.html", "text/html; charset=utf-8", body);
     let wanted = FetchKind::Forum(UrlId(0), ForumAnalysis { profile: Arc::default(), at: Millis(1_600_000_000_000) });
     drop(outcome(&wanted, Ok(&answer), None, topic, "suidao"));
-    drop(posts_of(&answer, Default::default(), Millis(0)));
+    drop(posts_of(&Dom::of(&answer), Default::default(), Millis(0)));
 }
 
 #[test]

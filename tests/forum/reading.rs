@@ -7,6 +7,7 @@ use std::sync::Arc;
 use suidao::forum::analysis::{ForumAnalysis, ForumProfile, analyze};
 use suidao::forum::{Tree, posts, records};
 use suidao::model::{ApproxTime, CrawlUrl, Fetched, Millis, TimeContext};
+use suidao::read::dom::Dom;
 use suidao::world::forum::{ServedForumPage, ThreadTruth};
 use suidao::world::{ActivitySpec, Forum, ForumSpec, Skin};
 
@@ -96,7 +97,7 @@ fn thread(forum: &Forum, page: &Fetched, now: i64, at: usize, number: u32, figur
     let per = forum.spec().posts_per_page as usize;
     let first = (number as usize - 1) * per;
     let truth: Vec<_> = forum.posts(at, now).into_iter().enumerate().skip(first).take(per).collect();
-    let found = posts(&Tree::read(page), clock(forum, now));
+    let found = posts(&Tree::of(&Dom::of(page)), clock(forum, now));
     // One skin numbers replies, as some forums do.
     let forum_counts_replies = u32::from(forum.spec().skin == Skin::Path);
     for (floor, (posting, text)) in &truth {
@@ -143,7 +144,7 @@ fn list(
     figures: &mut Figures,
 ) {
     let is_thread = |url: &CrawlUrl| matches!(forum.kind_of(url), ServedForumPage::Thread { page: 1, .. });
-    let found = records(&Tree::read(page), &is_thread, clock(forum, now));
+    let found = records(&Tree::of(&Dom::of(page)), &is_thread, clock(forum, now));
     let parsed = suidao::read::parse(page);
     let linked: BTreeSet<usize> = parsed
         .document
@@ -227,7 +228,7 @@ fn read(skin: Skin) -> Figures {
             continue;
         }
         let seen = analyze(
-            &page,
+            &Dom::of(&page),
             &suidao::read::parse(&page),
             &ForumAnalysis { profile: Arc::clone(&profile), at: Millis(now as u64 * 1000) },
         );

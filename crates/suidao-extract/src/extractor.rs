@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Map, Value};
-use suidao_page::model::CrawlUrl;
+use suidao_page::read::dom::Dom;
 
 use crate::content::main_text;
 use crate::rules::{FieldRule, PageRule, RulesError, ValueKind, applies, parse};
@@ -86,17 +86,13 @@ impl Extractor {
             || self.pages.iter().any(|rule| applies(&rule.hosts, host))
     }
 
-    /// The values of a page, given its HTML; counts them as hits of its host.
-    pub fn extract(&self, html: &str, url: &CrawlUrl) -> Extracted {
-        if !self.applies(url.host()) {
+    /// The values of a page; counts them as hits of its host.
+    pub fn extract(&self, dom: &Dom) -> Extracted {
+        let host = dom.url().host();
+        if !self.applies(host) || !dom.is_html() {
             return Extracted::default();
         }
-        self.extract_from(&PageTree::new(html, url), url)
-    }
-
-    /// As [`Extractor::extract`], given the tree of the page.
-    pub fn extract_from(&self, tree: &PageTree, url: &CrawlUrl) -> Extracted {
-        let host = url.host();
+        let tree = &PageTree::of(dom);
         let has_jsonld = self.fields.iter().any(|rule| !rule.jsonld.is_empty() && applies(&rule.hosts, host));
         let objects = if has_jsonld { objects(tree, &self.scripts) } else { Vec::new() };
         let mut values = Map::new();

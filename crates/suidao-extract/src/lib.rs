@@ -20,4 +20,4 @@ mod value;
 pub use extractor::{Extracted, Extractor, HitRate};
 pub use rules::RulesError;
 pub use selector::{CheckedSelector, SelectorError};
-pub use tree::{PageTree, PageTreeBuilder};
+pub use tree::PageTree;

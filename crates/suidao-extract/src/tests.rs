@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 use suidao_page::model::{CrawlUrl, Fetched};
-use suidao_page::read::parse_watched;
+use suidao_page::read::dom::Dom;
 
 use super::*;
 
@@ -21,8 +21,12 @@ fn url() -> CrawlUrl {
     CrawlUrl::parse("http://www.shop.cn/p/1").unwrap()
 }
 
+fn extract(extractor: &Extractor, html: &str) -> Extracted {
+    extractor.extract(&Dom::of(&Fetched::html(url(), html.to_owned())))
+}
+
 fn extracted(rules: &str) -> Extracted {
-    Extractor::parse(rules).unwrap().extract(PAGE, &url())
+    extract(&Extractor::parse(rules).unwrap(), PAGE)
 }
 
 #[test]
@@ -76,7 +80,7 @@ fn values_come_from_selectors_json_ld_and_microdata() {
         select = "title"
     "#;
     let extractor = Extractor::parse(rules).unwrap();
-    let found = extractor.extract(PAGE, &url());
+    let found = extract(&extractor, PAGE);
     let expected = json!({
         "price": 1299.5,
         "links": ["http://www.shop.cn/shop/a.html", "http://www.shop.cn/b.html"],
@@ -157,11 +161,12 @@ fn a_page_beyond_the_limits_is_cut_and_not_followed_forever() {
     let wide = "<p>x".repeat(100_000);
     let rules = "[[fields]]\nname = 'a'\nselect = 'div div p, p + p, p:nth-child(3)'\nmany = true";
     for page in [deep, wide.clone(), format!("<table>{}", "<tr><td>".repeat(50_000)), "<a b=".repeat(50_000)] {
-        let found = Extractor::parse(rules).unwrap().extract(&page, &url());
+        let found = extract(&Extractor::parse(rules).unwrap(), &page);
         let values = found.values.get("a").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
         assert!(values <= 1_000);
     }
-    let tree = PageTree::new(&wide, &url());
+    let wide = Fetched::html(url(), wide);
+    let tree = PageTree::of(&Dom::of(&wide));
     assert_eq!(
         tree.select(&CheckedSelector::parse("p").unwrap()).count(),
         25_000 - 1,
@@ -175,37 +180,7 @@ proptest! {
         let selector = selector.replace('\\', "\\\\").replace('"', "\\\"");
         let rules = format!("[[fields]]\nname = \"a\"\nselect = \"{selector}\"\n[[pages]]\nhosts = [\"shop.cn\"]\ndrop = [\"a\"]");
         if let Ok(extractor) = Extractor::parse(&rules) {
-            extractor.extract(&page, &url());
+            extract(&extractor, &page);
         }
     }
-}
-
-#[test]
-fn the_tree_of_reading_serves_unless_scripting_makes_a_difference() {
-    let rules = "[[fields]]\nname = 'all'\nselect = 'img, a, b, td'\ntake = 'html'\nmany = true\n\
-                 [[fields]]\nname = 'link'\nselect = 'a'\ntake = 'attr:href'\ntype = 'url'\n[[pages]]\nhosts = ['shop.cn']\ncontent = 'body'";
-    let extractor = Extractor::parse(rules).unwrap();
-    let deep = "<div>".repeat(600);
-    for (page, shares) in [
-        (PAGE, true),
-        ("<base href=/b/><table><td>x<a href=c>y</a><b>z", true),
-        ("<p>x<noscript><img src=1></noscript><a href=c>y</a>", false),
-        ("<script>document.write('<noscript>')</script><a href=c>y</a>", true),
-        (&*format!("{deep}<b>x</b>"), true),
-        (&"<b>x</b>".repeat(60_000), true),
-        // Read again with hidden elements, which is not watched.
-        ("<div hidden><a href=c>y</a></div>", true),
-    ] {
-        let mut builder = PageTreeBuilder::default();
-        let fetched = Fetched::html(url(), page.to_owned());
-        parse_watched(&fetched, &mut |step| builder.step(step));
-        let tree = builder.finish_without_scripting(&url());
-        let start: String = page.chars().take(60).collect();
-        assert_eq!(tree.is_some(), shares, "{start}");
-        if let Some(tree) = tree {
-            assert_eq!(extractor.extract_from(&tree, &url()), extractor.extract(page, &url()), "{start}");
-        }
-    }
-    let builder = PageTreeBuilder::default();
-    assert!(builder.finish_without_scripting(&url()).is_none(), "no page was walked");
 }

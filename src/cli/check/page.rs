@@ -21,6 +21,7 @@ use suidao::model::{
     CrawlUrl, Defect, Event, Fetched, LinkScores, Region, Relevance, RelevanceLabel, RobotsRules, SkipReason,
     TermMatch, is_document, number,
 };
+use suidao::read::dom::Dom;
 use suidao::read::{self, CharsetFrom, Parsed};
 use suidao::scored;
 use suidao::store::archive::ArchiveReader;
@@ -100,7 +101,7 @@ pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
         return selected(&fetched, &selector, args.json);
     }
     if let Some(extractor) = extractor {
-        let extracted = extractor.extract(&read::html(&fetched).unwrap_or_default(), &fetched.url);
+        let extracted = extractor.extract(&Dom::of(&fetched));
         outln!("{}", serde_json::to_string_pretty(&json!({ "extracted": extracted.values, "text": extracted.text }))?);
         return Ok(Exit::Done);
     }
@@ -115,7 +116,7 @@ pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
 
 /// Prints what a selector matches; ends with 1 if that is nothing.
 fn selected(fetched: &Fetched, selector: &CheckedSelector, json: bool) -> Result<Exit> {
-    let texts = PageTree::new(&read::html(fetched).unwrap_or_default(), &fetched.url).texts(selector);
+    let texts = PageTree::of(&Dom::of(fetched)).texts(selector);
     if json {
         outln!("{}", serde_json::to_string_pretty(&texts)?);
     } else {
@@ -248,7 +249,7 @@ struct ScoredLink {
 
 impl<'a> PageSummary<'a> {
     fn of(fetched: &'a Fetched, robot: &str, topic: Option<&Topic>) -> Self {
-        let parsed = read::parse_as(fetched, robot);
+        let parsed = read::parse_dom(&Dom::of(fetched), robot);
         let (charset_from, published_at) = (parsed.charset_from, parsed.published_at);
         let (source, videos) = (parsed.source.clone(), parsed.videos.clone());
         let scores = topic.map_or_else(|| unscored(&parsed), |topic| topic.score(&parsed.document));

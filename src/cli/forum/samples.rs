@@ -14,6 +14,7 @@ use suidao::model::{
     ApproxTime, CrawlUrl, Day, Event, Fetched, ForumMap, ForumPageView, ForumRole, Millis, PostRecord, ThreadRecord,
     UrlId,
 };
+use suidao::read::dom::Dom;
 use suidao::store::archive::ArchiveReader;
 use suidao::store::{CrawlDirectory, Store};
 
@@ -47,7 +48,7 @@ fn samples(directory: &CrawlDirectory, map: &ForumMap) -> Result<Vec<SampleThrea
                     let Some(location) = answered else { continue };
                     let fetched = archive.read_at(location)?;
                     let known = KnownTimes { offset: Some(site.offset()), month_first: None };
-                    dates = dates.and(posts_of(&fetched, known, record.batch.at).dates);
+                    dates = dates.and(posts_of(&Dom::of(&fetched), known, record.batch.at).dates);
                     let from = linked.get(&page.id).and_then(|from| urls.get(from)).cloned();
                     let is_thread = [Some(&fetched.url), from.as_ref()]
                         .into_iter()
@@ -65,7 +66,7 @@ fn samples(directory: &CrawlDirectory, map: &ForumMap) -> Result<Vec<SampleThrea
         let known = KnownTimes { offset: Some(site.offset()), month_first: dates.month_first() };
         let first = linked.as_ref().unwrap_or(&fetched.url);
         let next = site.read(UrlId(u32::MAX), ForumRole::Thread, &view, Some(first)).next;
-        let posts = posts_of(&fetched, known, at).posts;
+        let posts = posts_of(&Dom::of(&fetched), known, at).posts;
         SampleThread { url: fetched.url, linked, posts, next, offset: site.offset() }
     };
     Ok(threads.into_iter().map(sample).take(SHOWN).collect())

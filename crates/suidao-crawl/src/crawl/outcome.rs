@@ -9,7 +9,8 @@ use suidao_forum::forum::analysis;
 use suidao_page::model::{
     CrawlUrl, Failure, FailureKind, Fetched, ForumPageView, Page, RobotsRules, SitemapContent, Validators,
 };
-use suidao_page::read::{Parsed, is_page, read_sitemap};
+use suidao_page::read::dom::Dom;
+use suidao_page::read::{Parsed, is_page, parse_dom, read_sitemap};
 use suidao_page::scored::{self, score_entries};
 use suidao_page::topic::Topic;
 
@@ -77,12 +78,13 @@ pub fn outcome(
                 if !is_page(fetched) {
                     return failed(FailureKind::MediaType(fetched.media_type()));
                 }
-                let parsed = suidao_page::read::parse_as(fetched, robot);
+                let dom = Dom::of(fetched);
+                let parsed = parse_dom(&dom, robot);
                 // A browser would follow it; the server does not declare it permanent.
                 if let Some(to) = parsed.refresh {
                     return FetchOutcome::Redirect { to, permanent: false };
                 }
-                let (page, page_view) = page(fetched, parsed, kind, topic);
+                let (page, page_view) = page(&dom, parsed, kind, topic);
                 FetchOutcome::Page {
                     status: fetched.status,
                     page: Box::new(page),
@@ -106,14 +108,14 @@ pub fn outcome(
     }
 }
 
-fn page(fetched: &Fetched, parsed: Parsed, kind: &FetchKind, topic: &Topic) -> (Page, Option<Box<ForumPageView>>) {
+fn page(dom: &Dom, parsed: Parsed, kind: &FetchKind, topic: &Topic) -> (Page, Option<Box<ForumPageView>>) {
     let page_view = match kind {
-        FetchKind::Forum(_, look) => Some(analysis::analyze(fetched, &parsed, look)),
-        FetchKind::Page(_) => analysis::quick_check(fetched, &parsed),
+        FetchKind::Forum(_, look) => Some(analysis::analyze(dom, &parsed, look)),
+        FetchKind::Page(_) => analysis::quick_check(dom, &parsed),
         _ => None,
     };
     let scores = topic.score(&parsed.document);
-    let mut page = scored::page(parsed, scores, &fetched.url);
+    let mut page = scored::page(parsed, scores, dom.url());
     page.missing = soft_404::is_error_text(&page.title, &page.text);
     (page, page_view.map(Box::new))
 }

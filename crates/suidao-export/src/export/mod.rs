@@ -17,7 +17,8 @@ pub mod warc;
 
 pub use output::{Output, RowWriter};
 
-use suidao_extract::{Extractor, PageTree, PageTreeBuilder};
+use suidao_extract::Extractor;
+use suidao_page::read::dom::Dom;
 use suidao_page::read::markdown::paragraphs;
 use suidao_store::corpus::{Catalogue, CorpusDocument, PageRole, Parts, SelectedDocument, Selection, Streamed, stream};
 use suidao_store::store::directory::WriteError;
@@ -61,15 +62,11 @@ pub fn document(
     let Some(extractor) = extractor.filter(|extractor| extractor.applies(url.host())) else {
         return chosen.document(parts);
     };
-    let mut builder = PageTreeBuilder::default();
-    let mut document = chosen.document_watched(parts, &mut |step| builder.step(step))?;
-    // Parsing takes most of the time, so the tree of the document serves here too, where it can.
-    let tree = match builder.finish_without_scripting(&url) {
-        Some(tree) => Some(tree),
-        None => chosen.html()?.map(|html| PageTree::new(&html, &url)),
-    };
-    if let Some(tree) = tree {
-        let extracted = extractor.extract_from(&tree, &url);
+    let fetched = chosen.fetched()?;
+    let dom = Dom::of(&fetched);
+    let mut document = chosen.document_of(&dom, parts)?;
+    if dom.is_html() {
+        let extracted = extractor.extract(&dom);
         document.extracted = extracted.values;
         // The text of a thread is that of its posts.
         if let Some(text) = extracted.text.filter(|_| chosen.entry.role == PageRole::Page) {

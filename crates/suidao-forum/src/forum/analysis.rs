@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use suidao_page::model::{
-    CrawlUrl, Fetched, ForumPageLink, ForumPageView, Millis, PostRecord, ThreadRecord, TimeContext,
-};
+use suidao_page::model::{CrawlUrl, ForumPageLink, ForumPageView, Millis, PostRecord, ThreadRecord, TimeContext};
+use suidao_page::read::dom::Dom;
 use suidao_page::read::{self, Parsed};
 
 use super::board::{BoardThresholds, LinkClass, classes, threads};
@@ -33,20 +32,20 @@ pub struct ForumAnalysis {
     pub at: Millis,
 }
 
-pub fn analyze(fetched: &Fetched, parsed: &Parsed, analysis: &ForumAnalysis) -> ForumPageView {
-    Lists::of(fetched, parsed, analysis).whole(fetched, parsed)
+pub fn analyze(dom: &Dom, parsed: &Parsed, analysis: &ForumAnalysis) -> ForumPageView {
+    Lists::of(dom, parsed, analysis).whole(dom.url(), parsed)
 }
 
 /// Analyses a page of an unknown site. None if it does not list threads as a board does: then it cannot reveal a forum
 /// ([`super::explore::recognise`]), and the full analysis is skipped.
-pub fn quick_check(fetched: &Fetched, parsed: &Parsed) -> Option<ForumPageView> {
-    if !is_suspect(parsed, &fetched.url) {
+pub fn quick_check(dom: &Dom, parsed: &Parsed) -> Option<ForumPageView> {
+    if !is_suspect(parsed, dom.url()) {
         return None;
     }
     // Earlier than any page: without a Date header, relative times have no date.
     let analysis = ForumAnalysis { profile: Arc::default(), at: Millis(0) };
-    let lists = Lists::of(fetched, parsed, &analysis);
-    is_list(&lists.records).then(|| lists.whole(fetched, parsed))
+    let lists = Lists::of(dom, parsed, &analysis);
+    is_list(&lists.records).then(|| lists.whole(dom.url(), parsed))
 }
 
 /// The threads that a page lists.
@@ -58,14 +57,14 @@ struct Lists {
 }
 
 impl Lists {
-    fn of(fetched: &Fetched, parsed: &Parsed, analysis: &ForumAnalysis) -> Self {
-        let mut links = links(&parsed.document, &fetched.url);
-        let tree = Tree::read(fetched);
-        add_options(&mut links, &parsed.document, &tree, &fetched.url);
+    fn of(dom: &Dom, parsed: &Parsed, analysis: &ForumAnalysis) -> Self {
+        let mut links = links(&parsed.document, dom.url());
+        let tree = Tree::of(dom);
+        add_options(&mut links, &parsed.document, &tree, dom.url());
         let names = sessions(parsed.document.links.iter().map(|link| &link.url));
         let known = KnownTimes { offset: analysis.profile.offset, month_first: None };
         let offset = |clock| offset(parsed, &links, clock);
-        let clock = PageClock::of(&tree, fetched, analysis.at, known, offset).context;
+        let clock = PageClock::of(&tree, dom.response(), analysis.at, known, offset).context;
         let of_class =
             |threads: &dyn Fn(&CrawlUrl) -> bool| records(&tree, &|url| threads(&without(url, &names)), clock);
         let full = |records: &Vec<ThreadRecord>| records.iter().filter(|record| record.facts() >= 2).count();
@@ -80,11 +79,11 @@ impl Lists {
     }
 
     /// Completes the analysis of the page.
-    fn whole(self, fetched: &Fetched, parsed: &Parsed) -> ForumPageView {
+    fn whole(self, url: &CrawlUrl, parsed: &Parsed) -> ForumPageView {
         let Self { tree, links, records, clock } = self;
         let posts = posts(&tree, clock);
         ForumPageView {
-            own: own_url(&parsed.document, &fetched.url),
+            own: own_url(&parsed.document, url),
             login: records.is_empty() && asks_login(&tree, &posts),
             posts: posts.into_iter().map(|post| post.posted).collect(),
             records,
@@ -119,11 +118,11 @@ pub struct PagePosts {
 }
 
 /// Reads a page of a thread. `at`: time of the fetch, used if the server sends no Date header.
-pub fn posts_of(fetched: &Fetched, known: KnownTimes, at: Millis) -> PagePosts {
-    let tree = Tree::read(fetched);
-    let PageClock { context, dates } = PageClock::of(&tree, fetched, at, known, |clock| {
-        let parsed = read::parse(fetched);
-        offset(&parsed, &links(&parsed.document, &fetched.url), clock)
+pub fn posts_of(dom: &Dom, known: KnownTimes, at: Millis) -> PagePosts {
+    let tree = Tree::of(dom);
+    let PageClock { context, dates } = PageClock::of(&tree, dom.response(), at, known, |clock| {
+        let parsed = read::parse_dom(dom, read::ROBOT);
+        offset(&parsed, &links(&parsed.document, dom.url()), clock)
     });
     let posts = posts_of_thread(&tree, context);
     PagePosts { posts, offset: context.offset, month_first: context.month_first, dates }

@@ -58,11 +58,10 @@ fn extend(tree: &Tree, tops: &[NodeId]) -> Vec<Vec<NodeId>> {
                 let following = classifier(last + 1) == between;
                 let before = positions[0] >= gap && classifier(positions[0] - gap) == between && !following;
                 for (row, &position) in whole[at..to].iter_mut().zip(&positions) {
-                    let range = if before {
-                        position - gap..position + 1
-                    } else {
-                        position..(position + 1 + gap).min(siblings.len())
-                    };
+                    // A text after the last element has the position of no sibling.
+                    let (from, to) =
+                        if before { (position - gap, position + 1) } else { (position, position + 1 + gap) };
+                    let range = from.min(siblings.len())..to.min(siblings.len());
                     // Siblings after the last record belong to the page.
                     if !before && position == last && !following {
                         continue;
@@ -74,4 +73,19 @@ fn extend(tree: &Tree, tops: &[NodeId]) -> Vec<Vec<NodeId>> {
         at = to;
     }
     whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_page::model::CrawlUrl;
+
+    #[test]
+    fn a_text_after_the_last_element_is_in_no_row_of_elements() {
+        let tree = Tree::parse("<hr><b>one</b><hr>two", &CrawlUrl::parse("http://a.cn/").unwrap());
+        let texts: Vec<NodeId> = (0..tree.len()).filter(|&node| !tree.own_text(node).is_empty()).collect();
+        let [first, second] = &rows(&tree, &texts)[..] else { panic!("{texts:?}") };
+        assert_eq!(first.iter().map(|&node| tree.name(node)).collect::<Vec<_>>(), ["hr", "b"]);
+        assert_eq!(second.iter().map(|&node| tree.name(node)).collect::<Vec<_>>(), ["hr"]);
+    }
 }

@@ -1,8 +1,7 @@
 //! A page as a tree: elements and texts in document order, for the extraction of fields.
 //!
 //! The nodes are in one vector in page order, each with the end of its subtree, so a subtree is a range and every walk
-//! is linear. Depth, nodes and text are bounded; nesting follows the HTML standard, as for text (`read/tree.rs` in
-//! `suidao-page`), so the cost of any page is linear in its length.
+//! is linear. Depth, nodes and text are bounded; nesting is that of `Dom`, so the cost of any page is linear in its length.
 
 mod builder;
 #[cfg(test)]
@@ -10,11 +9,10 @@ mod tests;
 
 use std::ops::Range;
 
-use encoding_rs::{Encoding, UTF_8};
 use html5ever::{LocalName, local_name};
 
 use suidao_page::model::{CrawlUrl, Fetched};
-use suidao_page::read::charset::decode;
+use suidao_page::read::dom::Dom;
 
 /// Index of a node in page order. 0 is the root.
 pub type NodeId = usize;
@@ -73,18 +71,14 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads a response in its charset, which also determines how links are encoded. Never fails: content beyond the
-    /// limits is dropped.
-    pub fn read(fetched: &Fetched) -> Self {
-        let fetched = &*fetched.as_rendered();
-        let decoded = decode(&fetched.body, fetched.content_type().as_deref());
-        let encoding = Encoding::for_label(decoded.charset.as_bytes()).unwrap_or(UTF_8);
-        builder::build(&decoded.text, &fetched.url, encoding)
+    /// Never fails: content beyond the limits is dropped.
+    pub fn of(dom: &Dom) -> Self {
+        builder::build(dom)
     }
 
-    /// Parses a UTF-8 text found at `base`. Never fails: content beyond the limits is dropped.
-    pub fn parse(html: &str, base: &CrawlUrl) -> Self {
-        builder::build(html, base, UTF_8)
+    /// The tree of HTML found at `base`.
+    pub(super) fn parse(html: &str, base: &CrawlUrl) -> Self {
+        Self::of(&Dom::of(&Fetched::html(base.clone(), html.to_owned())))
     }
 
     pub fn title(&self) -> &str {

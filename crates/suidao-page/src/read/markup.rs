@@ -1,5 +1,4 @@
-//! Parses HTML to blocks, runs of text and links in one walk through html5ever's tree (`tree`), so that broken markup
-//! reads as in a browser. An [`Element`] remains for each block-level element.
+//! Parses HTML to blocks, runs of text and links in one walk through the tree of a page. An [`Element`] remains for each block-level element.
 
 use encoding_rs::Encoding;
 use html5ever::tokenizer::Tag;
@@ -9,6 +8,7 @@ use super::block_kind::ElementKind;
 use super::byline::Bylines;
 use super::date::Dates;
 use super::document::ParsedDocument;
+use super::dom::{Dom, TreeStep};
 use super::element_role::{self, ElementRole};
 use super::flow::Gap;
 use super::formula::Formula;
@@ -22,7 +22,6 @@ use super::refresh;
 use super::robots::RobotsDirectives;
 use super::source::Sources;
 use super::tokens::head;
-use super::tree::{TreeStep, walk};
 use super::videos::Videos;
 use crate::model::CrawlUrl;
 
@@ -94,30 +93,20 @@ pub(super) struct ParsedHtml {
     pub(super) cut: bool,
 }
 
-/// Parses a page. `lenient` includes hidden elements and fallbacks for scripts and players. `watch` sees each step,
-/// `recorder` gets what Markdown shows.
-pub(super) fn read(
-    html: &str,
-    url: &CrawlUrl,
-    encoding: &'static Encoding,
-    lenient: bool,
-    watch: &mut dyn FnMut(&TreeStep<'_>),
-    recorder: Option<&mut Recorder>,
-) -> ParsedHtml {
-    let mut builder = MarkupBuilder::new(url, encoding, lenient);
+/// Reads a page. `lenient` includes hidden elements and fallbacks for scripts and players; `recorder` gets what Markdown
+/// shows.
+pub(super) fn read(dom: &Dom, lenient: bool, recorder: Option<&mut Recorder>) -> ParsedHtml {
+    let mut builder = MarkupBuilder::new(dom.url(), dom.encoding(), lenient);
     builder.recorder = recorder.is_some().then(Recorder::default);
-    let whole = walk(html, !lenient, |step| {
-        watch(&step);
-        match step {
-            TreeStep::Open(tag, ns) => builder.start(tag, ns),
-            TreeStep::Close(tag) => {
-                builder.markup.dates.end(&tag.name);
-                builder.end(tag);
-            }
-            TreeStep::Text(text) => builder.text(text),
+    dom.walk(|step| match step {
+        TreeStep::Open(tag, ns) => builder.start(tag, ns),
+        TreeStep::Close(tag) => {
+            builder.markup.dates.end(&tag.name);
+            builder.end(tag);
         }
+        TreeStep::Text(text) => builder.text(text),
     });
-    builder.markup.cut |= !whole;
+    builder.markup.cut |= !dom.complete;
     builder.finish(recorder)
 }
 

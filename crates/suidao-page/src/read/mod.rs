@@ -13,6 +13,7 @@ mod content;
 mod cyrillic;
 mod date;
 mod document;
+pub mod dom;
 pub mod element_role;
 mod flow;
 mod formula;
@@ -39,11 +40,9 @@ mod source;
 mod tags;
 mod teasers;
 pub mod tokens;
-pub mod tree;
 mod videos;
 mod words;
 
-use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};
 
 pub(crate) use anchor::ANCHOR;
@@ -55,7 +54,7 @@ pub use language::{UnknownLanguage, language_code, language_tag};
 pub use media::is_page;
 pub use sitemap::read_sitemap;
 
-use self::tree::TreeStep;
+use self::dom::{Dom, NodeContent};
 use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Millis, Region, Sketch, Timestamp};
 use crate::text::{simhash, without_address};
 
@@ -114,29 +113,24 @@ pub struct Parsed {
     pub defects: Vec<Defect>,
 }
 
-/// Parses a body: HTML, plain text, or what looks like HTML under an unknown media type. Anything else is empty, with
-/// [`Defect::NotText`].
+/// Reads a response with the directives for [`ROBOT`].
 pub fn parse(fetched: &Fetched) -> Parsed {
-    parse_as(fetched, ROBOT)
+    parse_dom(&Dom::of(fetched), ROBOT)
 }
 
-/// [`parse`] with the directives for a robot of this name.
-pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
-    parse_both(fetched, robot, &mut |_| {}, false)
+/// Reads a page with the directives for a robot of this name. What is neither HTML nor text is empty, with
+/// [`Defect::NotText`].
+pub fn parse_dom(dom: &Dom, robot: &str) -> Parsed {
+    parse_and_record(dom, robot, None)
 }
 
-/// [`parse`]; `watch` sees each step of the walk through HTML, with scripting.
-pub fn parse_watched(fetched: &Fetched, watch: &mut dyn FnMut(&TreeStep<'_>)) -> Parsed {
-    parse_both(fetched, ROBOT, watch, false)
+/// [`parse_dom`] of a page that is exported as Markdown.
+pub fn parse_with_layout(dom: &Dom) -> Parsed {
+    parse_and_record(dom, ROBOT, Some(layout::Recorder::default()))
 }
 
-/// [`parse_watched`] of a page that is exported as Markdown.
-pub fn parse_with_layout(fetched: &Fetched, watch: &mut dyn FnMut(&TreeStep<'_>)) -> Parsed {
-    parse_both(fetched, ROBOT, watch, true)
-}
-
-fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_>), layout: bool) -> Parsed {
-    let fetched = &*fetched.as_rendered();
+fn parse_and_record(dom: &Dom, robot: &str, mut recorder: Option<layout::Recorder>) -> Parsed {
+    let fetched = dom.response();
     let mut parsed = Parsed {
         document: ParsedDocument::default(),
         title: String::new(),
@@ -146,8 +140,8 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
         author: None,
         source: None,
         videos: Vec::new(),
-        charset: UTF_8.name().to_owned(),
-        charset_from: CharsetFrom::Default,
+        charset: dom.charset.to_owned(),
+        charset_from: dom.charset_from,
         digest: Digest(Sha1::digest(&fetched.body).into()),
         bytes: u32::try_from(fetched.body.len()).unwrap_or(u32::MAX),
         noindex: false,
@@ -162,7 +156,7 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
         listing: false,
         rendered: fetched.rendered.is_some(),
         layout: None,
-        defects: Vec::new(),
+        defects: dom.defects.clone(),
     };
     let mut robots = robots::RobotsDirectives::named(robot);
     for (_, value) in fetched.headers.iter().filter(|(name, _)| name == "x-robots-tag") {
@@ -174,30 +168,24 @@ fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_
         fetched.url.join(reference).ok().filter(|target| canonical::counts(reference, target, &fetched.url))
     });
     parsed.canonical = canonical.filter(|canonical| *canonical != fetched.url);
-    let Some(kind) = media::kind(fetched) else {
+    if dom.kind.is_none() {
         parsed.defects.push(Defect::NotText);
         return parsed;
-    };
-    let decoded = charset::decode(&fetched.body, fetched.content_type().as_deref());
-    decoded.charset.clone_into(&mut parsed.charset);
-    parsed.charset_from = decoded.from;
-    parsed.defects = decoded.defects;
+    }
     if fetched.unverified {
         parsed.defects.push(Defect::Unverified);
     }
     let (mut lang, mut dates) = (None, date::Dates::default());
-    if kind == media::MediaKind::Plain {
-        let (document, cut) = plain(&decoded.text);
+    if !dom.is_html() {
+        let (document, cut) = plain(dom);
         parsed.document = document;
         if cut {
             parsed.defects.push(Defect::CutShort);
         }
     } else {
-        let encoding = Encoding::for_label(decoded.charset.as_bytes()).unwrap_or(UTF_8);
-        let mut recorder = layout.then(layout::Recorder::default);
-        let mut markup = markup::read(&decoded.text, &fetched.url, encoding, false, watch, recorder.as_mut());
+        let mut markup = markup::read(dom, false, recorder.as_mut());
         if markup.document.pieces.is_empty() {
-            markup = markup::read(&decoded.text, &fetched.url, encoding, true, &mut |_| {}, recorder.as_mut());
+            markup = markup::read(dom, true, recorder.as_mut());
         }
         let lists = date::is_section(&fetched.url);
         let open = content::decide(&mut markup, fetched.url.host(), lists);
@@ -260,9 +248,14 @@ fn redirect_target(refresh: &str, url: &CrawlUrl) -> Option<CrawlUrl> {
     url.join(target).ok().filter(|to| delay <= refresh::REDIRECT && to != url)
 }
 
-/// Parses plain text: each line is a block.
-fn plain(text: &str) -> (ParsedDocument, bool) {
+/// Reads plain text: each line is a block.
+fn plain(dom: &Dom) -> (ParsedDocument, bool) {
     let mut document = ParsedDocument::default();
+    let text = (1..dom.len()).find_map(|node| match dom.content(node) {
+        NodeContent::Text(text) => Some(&**text),
+        _ => None,
+    });
+    let text = text.unwrap_or_default();
     for line in text.lines() {
         let start = document.text.len();
         if start + line.len() > markup::TEXT {

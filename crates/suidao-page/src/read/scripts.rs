@@ -2,8 +2,8 @@
 
 use html5ever::{LocalName, local_name};
 
+use super::dom::{Dom, TreeStep};
 use super::markup::attribute;
-use super::tree::{TreeStep, walk};
 use super::words::{SCRIPTS, SectionWords};
 use crate::model::{Fetched, Page};
 
@@ -47,8 +47,7 @@ pub fn wants_browser(fetched: &Fetched, page: &Page) -> bool {
     if page.sketch.chars >= ENOUGH || fetched.rendered.is_some() {
         return false;
     }
-    let decoded = super::charset::decode(&fetched.body, fetched.content_type().as_deref());
-    scripting(&decoded.text).wants_browser(page.sketch.chars, page.outlinks.len())
+    scripting(&Dom::of(fetched)).wants_browser(page.sketch.chars, page.outlinks.len())
 }
 
 impl Scripting {
@@ -69,7 +68,7 @@ impl Scripting {
     }
 }
 
-pub fn scripting(html: &str) -> Scripting {
+pub fn scripting(dom: &Dom) -> Scripting {
     let mut found = Scripting::default();
     let mut open: Vec<LocalName> = Vec::new();
     // An application's root element that is empty except for a loading message: open elements inside it, and their
@@ -77,12 +76,18 @@ pub fn scripting(html: &str) -> Scripting {
     let mut root: Option<(usize, usize)> = None;
     // Text of the open script or fallback, and whether the script is executable.
     let (mut stored, mut runs) = (String::new(), false);
-    walk(html, true, |step| match step {
+    // Depth of the open fallback; what it contains is not part of the page.
+    let mut fallback: Option<usize> = None;
+    dom.walk(|step| match step {
+        TreeStep::Open(tag, _) if fallback.is_some() => open.push(tag.name.clone()),
         TreeStep::Open(tag, _) => {
             let value = |name: &LocalName| attribute(tag, name).unwrap_or_default();
             match tag.name {
                 local_name!("a") => root = None,
-                local_name!("noscript") => stored.clear(),
+                local_name!("noscript") => {
+                    stored.clear();
+                    fallback = Some(open.len());
+                }
                 local_name!("script") => {
                     stored.clear();
                     let kind = value(&local_name!("type")).trim().to_ascii_lowercase();
@@ -97,8 +102,9 @@ pub fn scripting(html: &str) -> Scripting {
             }
             open.push(tag.name.clone());
         }
+        TreeStep::Text(text) if fallback.is_some() => stored.push_str(text),
         TreeStep::Text(text) => match open.last() {
-            Some(&local_name!("script") | &local_name!("noscript")) => stored.push_str(text),
+            Some(&local_name!("script")) => stored.push_str(text),
             Some(&local_name!("style") | &local_name!("title") | &local_name!("iframe")) => {}
             _ => {
                 let chars = text.chars().filter(|c| !c.is_whitespace()).count();
@@ -109,12 +115,18 @@ pub fn scripting(html: &str) -> Scripting {
         },
         TreeStep::Close(tag) => {
             open.pop();
+            if let Some(depth) = fallback {
+                if depth == open.len() {
+                    found.asks |= asks_for_scripts(&stored);
+                    fallback = None;
+                }
+                return;
+            }
             if tag.name == local_name!("script") && runs && !is_counter(&stored) {
                 let bytes = u32::try_from(stored.trim().len()).unwrap_or(u32::MAX);
                 found.inline = found.inline.saturating_add(bytes);
                 found.acts |= acts(&stored);
             }
-            found.asks |= tag.name == local_name!("noscript") && asks_for_scripts(&stored);
             found.empty_root |= root.take_if(|(depth, _)| *depth == open.len()).is_some();
         }
     });
@@ -153,6 +165,10 @@ mod tests {
         let fetched = Fetched::html(url, body);
         let topic = crate::topic::Topic::new(crate::topic::Lexicon::from_terms("体育", &[("足球", 1.0)]));
         wants_browser(&fetched, &crate::scored::read(&fetched, &topic))
+    }
+
+    fn scripting_of(html: &str) -> Scripting {
+        scripting(&Dom::of(&Fetched::html(crate::model::CrawlUrl::parse("http://a.test/").unwrap(), html.to_owned())))
     }
 
     #[test]
@@ -212,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_a_browser_made_is_not_given_to_it_again() {
-        let facts = scripting("<div id=root></div><script src=/a.js></script>");
+        let facts = scripting_of("<div id=root></div><script src=/a.js></script>");
         assert_eq!((facts.files, facts.empty_root, facts.asks), (1, true, false));
         assert!(facts.wants_browser(0, 0) && !facts.wants_browser(ENOUGH, 0));
     }
@@ -220,7 +236,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_markup_panics(html in "(<[a-z!/ ]{0,9}[^<]{0,12}>?|</?(script|noscript|div id=app|style)>|[^<]{0,8}){0,30}") {
-            let facts = scripting(&html);
+            let facts = scripting_of(&html);
             proptest::prop_assert!(facts.text as usize <= html.chars().count());
         }
     }

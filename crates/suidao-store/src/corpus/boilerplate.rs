@@ -18,6 +18,7 @@ use suidao_forum::forum::analysis::{PagePosts, posts_of};
 use suidao_forum::forum::clock::KnownTimes;
 use suidao_page::model::{Event, Fetched, Millis};
 use suidao_page::read;
+use suidao_page::read::dom::Dom;
 
 /// Documents compared per host, spread over all it has; none if it has fewer than `MIN_DOCUMENTS`.
 const SAMPLE: usize = 16;
@@ -189,7 +190,7 @@ fn take(waiting: &mut Vec<Waiting>, samples: &mut FxHashMap<u32, Vec<Sample>>, f
     let read = |Waiting { host, fetched, sampled, at }: &Waiting| {
         if let Sampled::Thread { compared } = *sampled {
             let known = KnownTimes { offset: forums.offset(*host), month_first: None };
-            return (*host, Read::Thread { page: posts_of(fetched, known, *at), compared });
+            return (*host, Read::Thread { page: posts_of(&Dom::of(fetched), known, *at), compared });
         }
         let parsed = read::parse(fetched);
         let lines: Vec<&str> = parsed.text.lines().collect();

@@ -12,6 +12,7 @@ use suidao_page::model::{
     Batch, CrawlUrl, Discovered, Event, Fetched, ForumPage, Millis, PageKind, PageProcessed, PathState, Priority,
     QueueEntry, QueueId, Relevance, TunnelBudget, UrlId, UrlOrigin,
 };
+use suidao_page::read::dom::Dom;
 use suidao_page::scored;
 use suidao_page::topic::{Lexicon, Topic};
 
@@ -75,7 +76,8 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
         let relevant = page.relevance.get() >= 0.1;
         is_seed_on_topic = if spot == 0 { relevant } else { is_seed_on_topic };
         let known = KnownTimes { offset: Some(0), month_first: None };
-        let posts = || posts_of(&fetched, known, at).posts.into_iter().filter_map(|post| post.posted).collect();
+        let posts =
+            || posts_of(&Dom::of(&fetched), known, at).posts.into_iter().filter_map(|post| post.posted).collect();
         let forum = kind.map(|kind| ForumPage {
             posts: if let PageKind::Thread { .. } = kind { posts() } else { Vec::new() },
             kind,

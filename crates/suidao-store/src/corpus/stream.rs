@@ -26,8 +26,8 @@ use suidao_forum::forum::analysis::posts_of;
 use suidao_forum::forum::clock::KnownTimes;
 use suidao_page::model::{Batch, CrawlUrl, Day, Event, Fetched, Millis, PageProcessed, TunnelBudget};
 use suidao_page::read;
+use suidao_page::read::dom::Dom;
 use suidao_page::read::language_tag;
-use suidao_page::read::tree::TreeStep;
 use suidao_page::topic::Sample;
 
 /// Pages read and parsed at a time.
@@ -73,29 +73,39 @@ pub struct SelectedDocument<'a> {
 
 impl SelectedDocument<'_> {
     pub fn document(&self, parts: Parts) -> Result<CorpusDocument, StoreError> {
-        self.document_watched(parts, &mut |_| {})
+        let posts = parts.posts && self.entry.role == PageRole::Thread;
+        if self.counts(parts) || posts || parts.links || parts.media {
+            return self.assembled(Some(&Dom::of(&self.fetched()?)), parts);
+        }
+        self.assembled(None, parts)
     }
 
-    /// As [`Self::document`]; if the page must be parsed for it, `watch` sees each step, with scripting.
-    pub fn document_watched(
-        &self,
-        parts: Parts,
-        watch: &mut dyn FnMut(&TreeStep<'_>),
-    ) -> Result<CorpusDocument, StoreError> {
+    /// Whether its characters are counted in its text, not taken from the log: lines of boilerplate may be missing.
+    fn counts(&self, parts: Parts) -> bool {
+        parts.text || parts.posts && self.repeats.cuts(self.entry.host)
+    }
+
+    /// As [`Self::document`], of its own response, parsed already.
+    pub fn document_of(&self, dom: &Dom, parts: Parts) -> Result<CorpusDocument, StoreError> {
+        self.assembled(Some(dom), parts)
+    }
+
+    /// `dom`: the own response, if these parts need it.
+    fn assembled(&self, dom: Option<&Dom>, parts: Parts) -> Result<CorpusDocument, StoreError> {
         let own = &self.responses[self.own];
-        let ThreadPosts { posts, opened } =
-            if parts.text || parts.posts { self.posts()? } else { ThreadPosts::default() };
+        let ThreadPosts { posts, opened } = match dom {
+            Some(dom) if parts.text || parts.posts => self.posts(dom)?,
+            _ => ThreadPosts::default(),
+        };
         // A thread without recognisable posts is exported like any other page.
         let stated = (!posts.is_empty()).then(|| {
             let shown = posts.iter().filter(|post| !post.text.is_empty());
             let text = |post: &ForumPost| if parts.markdown { post.markdown() } else { post.text.clone() };
             shown.map(text).collect::<Vec<_>>().join("\n\n")
         });
-        // If boilerplate lines are removed, the characters can be counted only in the text.
-        let counts = parts.text || parts.posts && self.repeats.cuts(self.entry.host);
-        let is_parsed = parts.links || parts.media || counts && stated.is_none();
-        let parse = if parts.markdown { read::parse_with_layout } else { read::parse_watched };
-        let parsed = if is_parsed { Some(parse(&own.fetched()?, watch)) } else { None };
+        let is_parsed = parts.links || parts.media || self.counts(parts) && stated.is_none();
+        let parse = |dom| if parts.markdown { read::parse_with_layout(dom) } else { read::parse_dom(dom, read::ROBOT) };
+        let parsed = dom.filter(|_| is_parsed).map(parse);
         let url = self.url()?;
         let media = parsed.as_ref().filter(|_| parts.media);
         let (source, videos) = media.map(|page| (page.source.clone(), page.videos.clone())).unwrap_or_default();
@@ -196,28 +206,37 @@ impl SelectedDocument<'_> {
         Ok(Sample::from_fetched(&self.responses[self.own].fetched()?))
     }
 
+    /// The decoded response of the page itself.
+    pub fn fetched(&self) -> Result<Fetched, StoreError> {
+        self.responses[self.own].fetched()
+    }
+
     /// The HTML of the page; `None` if it is not HTML.
     pub fn html(&self) -> Result<Option<String>, StoreError> {
         Ok(read::html(&self.responses[self.own].fetched()?))
     }
 
-    fn posts(&self) -> Result<ThreadPosts, StoreError> {
+    /// `dom`: the own response.
+    fn posts(&self, dom: &Dom) -> Result<ThreadPosts, StoreError> {
         if self.entry.role != PageRole::Thread {
             return Ok(ThreadPosts::default());
         }
         let known = KnownTimes { offset: self.catalogue.offsets.get(&self.entry.host).copied(), month_first: None };
-        let read = |response: &StoredResponse, known| Ok(posts_of(&response.fetched()?, known, response.at));
-        let mut pages =
-            self.responses.iter().map(|response| read(response, known)).collect::<Result<Vec<_>, StoreError>>()?;
+        let read = |position: usize, known| {
+            let response = &self.responses[position];
+            if position == self.own {
+                return Ok(posts_of(dom, known, response.at));
+            }
+            Ok(posts_of(&Dom::of(&response.fetched()?), known, response.at))
+        };
+        let mut pages = (0..self.responses.len()).map(|at| read(at, known)).collect::<Result<Vec<_>, StoreError>>()?;
         let forum = self.repeats.forum(self.entry.host);
         // All pages of the thread, and some of others, show the order of day and month.
         let dates =
             pages.iter().fold(forum.map(ThreadBoilerplate::dates).unwrap_or_default(), |all, page| all.and(page.dates));
         if let Some(month_first) = dates.month_first() {
-            for (page, response) in
-                pages.iter_mut().zip(self.responses).filter(|(page, _)| page.month_first != month_first)
-            {
-                *page = read(response, KnownTimes { month_first: Some(month_first), ..known })?;
+            for (at, page) in pages.iter_mut().enumerate().filter(|(_, page)| page.month_first != month_first) {
+                *page = read(at, KnownTimes { month_first: Some(month_first), ..known })?;
             }
         }
         let offset = pages.first().map_or(0, |page| page.offset);

@@ -1,17 +1,16 @@
-//! Builds a tree from the tokens of a page.
+//! Builds a tree from the tree of a page.
 
-use encoding_rs::Encoding;
 use html5ever::tokenizer::Tag;
 use html5ever::{LocalName, Namespace, local_name, ns};
 
 use super::{BASE, Node, Tree, words_of};
 use crate::forum::WORDS;
 use suidao_page::model::CrawlUrl;
+use suidao_page::read::dom::{DEPTH, Dom, TreeStep};
 use suidao_page::read::element_role::is_hidden;
 use suidao_page::read::markup::{attribute, fold_into};
 use suidao_page::read::names::{is_block, is_fallback, is_skipped};
 use suidao_page::read::references::References;
-use suidao_page::read::tree::{DEPTH, TreeStep, walk};
 use suidao_page::word_list::SectionWords;
 
 /// Maximum number of nodes per page.
@@ -34,11 +33,10 @@ static ATTRIBUTES: SectionWords = SectionWords::of(WORDS, "attributes");
 /// Words in CSS classes that express the state of a row.
 static STATES: SectionWords = SectionWords::of(WORDS, "states");
 
-/// Parses a page found at `base`; links are encoded in `encoding`.
-pub(super) fn build(html: &str, base: &CrawlUrl, encoding: &'static Encoding) -> Tree {
-    let mut builder = Builder::new(base, encoding);
-    // Content of `noscript` is parsed: some forums show nothing else.
-    walk(html, false, |step| match step {
+/// Content of `noscript` counts: some forums show nothing else.
+pub(super) fn build(dom: &Dom) -> Tree {
+    let mut builder = Builder::new(References::new(dom.url(), dom.encoding()));
+    dom.walk(|step| match step {
         TreeStep::Open(tag, ns) => builder.start(tag, ns),
         TreeStep::Close(_) => builder.close(),
         TreeStep::Text(text) => builder.text(text),
@@ -69,7 +67,7 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(base: &CrawlUrl, encoding: &'static Encoding) -> Self {
+    fn new(references: References) -> Self {
         let root = Node {
             name: local_name!("html"),
             parent: 0,
@@ -90,7 +88,7 @@ impl Builder {
             title: String::new(),
             language: String::new(),
             in_title: false,
-            references: References::new(base, encoding),
+            references,
             stack: Vec::with_capacity(32),
             skip: None,
             options: Vec::new(),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::builder::NODES;
 use super::*;
-use suidao_page::read::tree::DEPTH;
+use suidao_page::read::dom::{DEPTH, Dom};
 
 fn tree(html: &str) -> Tree {
     Tree::parse(html, &CrawlUrl::parse("http://a.cn/bbs/list.php").unwrap())
@@ -23,7 +23,7 @@ fn links_are_written_in_the_charset_of_the_page_and_lines_end_as_in_it() {
         rendered: None,
         unverified: false,
     };
-    let tree = Tree::read(&fetched);
+    let tree = Tree::of(&Dom::of(&fetched));
     let links: Vec<_> = (0..tree.len()).filter_map(|at| tree.link(at)).cloned().collect();
     let document = suidao_page::read::parse(&fetched).document;
     assert_eq!(links, document.links.iter().map(|link| link.url.clone()).collect::<Vec<_>>());

@@ -1,6 +1,7 @@
 use bytes::Bytes;
 
 use crate::model::{CrawlUrl, Fetched};
+use crate::read::dom::Dom;
 use crate::read::parse_with_layout;
 
 use super::escape::tex;
@@ -11,7 +12,7 @@ const PROSE: &str = "这是一篇很长的文章，讲的是爬虫怎样找到�
 
 fn page(html: &str) -> String {
     let url = CrawlUrl::parse("http://a.cn/x/").unwrap();
-    let parsed = parse_with_layout(&Fetched::html(url, Bytes::copy_from_slice(html.as_bytes())), &mut |_| {});
+    let parsed = parse_with_layout(&Dom::of(&Fetched::html(url, Bytes::copy_from_slice(html.as_bytes()))));
     parsed.markdown(0..parsed.text.len())
 }
 
@@ -81,7 +82,7 @@ fn what_markdown_would_interpret_is_escaped() {
 fn only_the_chosen_part_of_the_text_is_written() {
     let url = CrawlUrl::parse("http://a.cn/").unwrap();
     let html = format!("<title>文章标题 | 站</title><nav><a href=n>导航</a></nav><h1>文章标题</h1><p>{PROSE}<p>尾");
-    let parsed = parse_with_layout(&Fetched::html(url, Bytes::from(html)), &mut |_| {});
+    let parsed = parse_with_layout(&Dom::of(&Fetched::html(url, Bytes::from(html))));
     assert_eq!(parsed.text, format!("{PROSE}\n尾"));
     assert_eq!(parsed.markdown(0..PROSE.len()), PROSE);
     assert_eq!(parsed.markdown(PROSE.len()..parsed.text.len()), "尾");

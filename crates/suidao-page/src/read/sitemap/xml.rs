@@ -5,14 +5,14 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::UTF_8;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
 use super::{ADDRESSES, LONGEST, MOST, time};
-use crate::model::{CrawlUrl, Millis, SitemapContent, SitemapEntry};
+use crate::model::{CrawlUrl, Fetched, Millis, SitemapContent, SitemapEntry};
 use crate::read::ANCHOR;
+use crate::read::dom::Dom;
 use crate::read::markup::{self, fold_into};
 
 /// Format, by the root element.
@@ -249,7 +249,8 @@ fn plain(text: &str) -> String {
     let mut plain = String::new();
     if text.contains('<') || text.contains('&') {
         let nowhere = CrawlUrl::parse("http://a/").expect("a URL");
-        fold_into(&mut plain, &markup::read(text, &nowhere, UTF_8, true, &mut |_| {}, None).document.text);
+        let page = Fetched::html(nowhere, text.to_owned());
+        fold_into(&mut plain, &markup::read(&Dom::of(&page), true, None).document.text);
     } else {
         fold_into(&mut plain, text);
     }

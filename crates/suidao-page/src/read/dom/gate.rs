@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 
+use html5ever::interface::{ElementFlags, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
@@ -18,7 +19,7 @@ use crate::read::names::is_void;
 /// Open elements; real pages have fewer than a hundred.
 pub const DEPTH: usize = 512;
 /// Elements and runs of text per page.
-const NODES: usize = 1_000_000;
+pub(super) const NODES: usize = 1_000_000;
 /// Attributes of an `a`: html5ever copies them into every block that the link extends to.
 const LINK: usize = 16;
 /// Elements per page that are markers for formatting elements, whose list grows if one is left open.
@@ -52,12 +53,24 @@ pub(super) struct Gate<'a> {
 }
 
 impl<'a> Gate<'a> {
-    pub(super) fn new(live: &'a Cell<usize>, scripting: bool) -> Self {
-        let options =
-            TreeBuilderOpts { scripting_enabled: scripting, drop_doctype: true, ..TreeBuilderOpts::default() };
+    /// For a page, parsed as by a browser that runs scripts.
+    pub(super) fn new(live: &'a Cell<usize>) -> Self {
         live.set(0);
+        Self::around(TreeBuilder::new(Sink::new(live), options(true)), live, true)
+    }
+
+    /// For the content of a `noscript`, parsed as by a browser that does not.
+    pub(super) fn for_fallback(live: &'a Cell<usize>) -> Self {
+        live.set(0);
+        let sink = Sink::new(live);
+        let name = QualName::new(None, ns!(html), local_name!("div"));
+        let context = sink.create_element(name, Vec::new(), ElementFlags::default());
+        Self::around(TreeBuilder::new_for_fragment(sink, context, None, options(false)), live, false)
+    }
+
+    fn around(builder: TreeBuilder<Handle<'a>, Sink<'a>>, live: &'a Cell<usize>, scripting: bool) -> Self {
         Self {
-            builder: TreeBuilder::new(Sink::new(live), options),
+            builder,
             live,
             scripting,
             left_out: Cell::new(0),
@@ -105,6 +118,10 @@ impl<'a> Gate<'a> {
             }
         }
     }
+}
+
+fn options(scripting_enabled: bool) -> TreeBuilderOpts {
+    TreeBuilderOpts { scripting_enabled, drop_doctype: true, ..TreeBuilderOpts::default() }
 }
 
 /// The attribute (emptied) with which a `font` ends a drawing, if the tag has one.

@@ -34,8 +34,9 @@ impl TreeNode {
     }
 }
 
-pub(super) enum NodeContent {
-    /// The document, a comment or the content of a template.
+/// What a node is.
+pub enum NodeContent {
+    /// The document.
     Nothing,
     Element(Tag, Namespace),
     Text(StrTendril),
