@@ -23,8 +23,9 @@
 //! Columns for pages: average precision on all pages, on documents, on documents with their tags hidden; F1 at the
 //! lexicon's threshold on documents, and the highest F1; precision and recall on documents as expected by the lexicon
 //! and as measured, both for one page in 20 on topic; precision and recall as they are, and on a thousand documents as a
-//! crawl by the ten words might fetch: the best half and some of all others. For links: average precision of
-//! a random order, of anchor, context, URL and of their sum.
+//! crawl by the ten words might fetch: the best half and some of all others. For links:
+//! number of URL tokens and near terms; precision at a recall of .5 by chance, by anchor, context, URL, near terms, and
+//! all together; of all at .25 and .75, average precision, and how many times chance it is at .5.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, missing_docs)] // a bench may
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -34,8 +35,8 @@ use bytes::Bytes;
 use rayon::prelude::*;
 use suidao::model::{CrawlUrl, Fetched, Relevance};
 use suidao::topic::{
-    Background, LearnOptions, Lexicon, Method, Sample, Topic, evaluate, grow, learn, learn_from_keywords,
-    learn_from_labels,
+    Background, LearnOptions, Lexicon, Method, Sample, Topic, evaluate, evaluate_links, grow, learn,
+    learn_from_keywords, learn_from_labels,
 };
 
 const SAMPLES: usize = 60;
@@ -70,7 +71,8 @@ const OF_PAGES: [&str; 13] = [
     "AP", "AP doc", "hidden", "F1", "best F1", "exp. P", "meas. P", "exp. R", "P", "R", "share on", "P crawl",
     "R crawl",
 ];
-const OF_LINKS: [&str; 5] = ["chance", "anchor", "context", "url", "all"];
+const OF_LINKS: [&str; 12] =
+    ["tokens", "near", "chance", "anchor", "context", "url", "near", "all", "at .25", "at .75", "AP", "gain"];
 
 struct Page {
     key: String,
@@ -353,33 +355,24 @@ impl Trial<'_> {
         chosen.map(|(_, page)| page).collect()
     }
 
-    /// Average precision of the scores of links, as predictors of whether the page that a link leads to is on topic: by
-    /// chance, then anchor, context, URL, and the three together. Each link of a host to a document counts once for
-    /// each anchor.
-    fn links(&self, lexicon: Lexicon) -> Option<Vec<f64>> {
-        let topic = Topic::new(lexicon);
+    /// How well the scores of links predict whether the page that they lead to is on topic: the columns of
+    /// [`OF_LINKS`].
+    fn links(&self, lexicon: &Lexicon) -> Option<Vec<f64>> {
         let by_url: HashMap<&CrawlUrl, usize> =
             self.web.pages.iter().enumerate().filter_map(|(at, page)| Some((page.sample.url.as_ref()?, at))).collect();
-        let mut seen: HashSet<(&str, &CrawlUrl, String)> = HashSet::new();
-        let mut scored: [Vec<(Relevance, bool)>; 4] = Default::default();
-        for page in self.tested.iter().flat_map(|host| some(&self.web.hosts[host], LISTINGS_A_HOST)) {
-            let sample = &self.web.pages[page].sample;
-            for (link, (evidence, sum)) in sample.document.links.iter().zip(topic.score(&sample.document).links) {
-                let Some(&target) = by_url.get(&link.url) else { continue };
-                let anchor: String = link.anchor.clone().map(|piece| sample.document.piece(piece)).collect();
-                if self.web.pages[target].sample.listing || !seen.insert((&sample.host, &link.url, anchor)) {
-                    continue;
-                }
-                for (scored, relevance) in scored.iter_mut().zip([evidence.anchor, evidence.context, evidence.url, sum])
-                {
-                    scored.push((relevance, self.on_topic(target)));
-                }
-            }
-        }
-        let on = scored[0].iter().filter(|(_, on)| *on).count();
-        let [anchor, context, url, sum] =
-            scored.map(|scored| evaluate(&scored, topic.link_threshold()).average_precision);
-        (on >= LEAST).then(|| vec![on as f64 / seen.len() as f64, anchor, context, url, sum])
+        let pages = self.tested.iter().flat_map(|host| some(&self.web.hosts[host], LISTINGS_A_HOST));
+        let pages: Vec<&Sample> = pages.map(|page| &self.web.pages[page].sample).collect();
+        let found = evaluate_links(lexicon, &pages, |url| {
+            let target = *by_url.get(url)?;
+            (!self.web.pages[target].sample.listing).then(|| self.on_topic(target))
+        });
+        let chance = found.on_topic as f64 / found.links as f64;
+        let mut row = vec![lexicon.url.len() as f64, lexicon.near.len() as f64, chance];
+        row.extend(found.by_evidence.iter().map(|one| one.precision[1]));
+        let together = found.by_evidence.last().unwrap();
+        row.extend([together.precision[0], together.precision[2], together.average_precision]);
+        row.push(together.precision[1] / chance);
+        (found.on_topic >= LEAST).then_some(row)
     }
 
     /// Improves the lexicon by `labels` labelled documents of the tested hosts: half from those at or above the
@@ -520,7 +513,7 @@ fn main() {
                     if !of_links && labels == 0 {
                         trial.read(&lexicon, &readings, first.as_ref(), &mut read);
                     }
-                    let row = if of_links { trial.links(lexicon) } else { trial.row(lexicon, labels) };
+                    let row = if of_links { trial.links(&lexicon) } else { trial.row(lexicon, labels) };
                     let Some(row) = row else { continue };
                     let values: String = row.iter().map(|value| format!("{value:8.3}")).collect();
                     println!("{:<26}{values}", format!("{} {topic} {}", web.name, side + 1));

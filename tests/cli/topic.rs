@@ -109,7 +109,7 @@ fn from_pages_and_tested_on_others() {
     let known = learnt.terms.iter().take(20).filter(|(term, _)| topic.contains(&term.as_str())).count();
     assert!(known >= 12, "{known} of the first 20 terms are the topic's: {:?}", &learnt.terms[..20]);
     let written = fs::read_to_string(stage.path("sports.toml")).unwrap();
-    assert!(written.contains("Delete tokens that do not lead to the topic."), "the URL tokens are suggestions");
+    assert!(written.contains("Delete those that do not lead there."), "the URL tokens are suggestions");
     assert!(learnt.page.precision.is_some() && learnt.page.recall.is_some());
 
     // Other pages than the lexicon was learnt from: those after the first 40 and 120.
@@ -132,6 +132,107 @@ fn from_pages_and_tested_on_others() {
     let paper = ["--pages", text(&samples), "--background", text(&background), "--method", "textrank"];
     run(build(&stage, "paper.toml", &paper)).expect(0);
     assert_ne!(lexicon(&stage, "paper.toml").terms, learnt.terms);
+}
+
+/// Hosts with pages about sports under /tiyu/, others, and listings of both. Returns labels of the documents.
+fn write_portals(folder: &Path, hosts: std::ops::Range<usize>) -> String {
+    let mut labels = String::new();
+    for host in hosts {
+        let mut write = |name: String, html: String, label: &str| {
+            let file = folder.join(&name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, html).unwrap();
+            labels += &format!("{name}\t{label}\n");
+        };
+        let mut lists = [String::new(), String::new()];
+        for number in 0..6 {
+            let sports = format!(
+                "<title>h{host}第{number}条</title><p>昨晚的足球比赛里球迷看到三个进球，篮球比赛也有不少进球，球迷都很高兴，\
+                 教练说体育让人快乐。编号{host}{number}。</p>"
+            );
+            write(format!("h{host}.cn/tiyu/{number}.html"), sports, "1");
+            let film = format!(
+                "<title>h{host}另{number}条</title><p>电影院里放着音乐，演员唱着歌曲，导演坐在旁边看着演员，观众都很安静。\
+                 编号{host}{number}。</p>"
+            );
+            write(format!("h{host}.cn/dianying/{number}.html"), film, "0");
+            lists[0] += &format!("<li><a href=\"/tiyu/{number}.html\">第{number}轮赛程</a></li>");
+            lists[1] += &format!("<li><a href=\"/dianying/{number}.html\">第{number}期栏目</a></li>");
+        }
+        write(format!("h{host}.cn/index.html"), format!("<ul>{}{}</ul>", lists[0], lists[1]), "0");
+    }
+    labels
+}
+
+#[test]
+fn links_are_judged_by_urls_and_near_terms_with_evidence() {
+    let stage = stage();
+    let (portals, tested) = (stage.path("portals"), stage.path("tested"));
+    let labels = write_portals(&portals, 0..4);
+    let samples = stage.path("samples");
+    for line in labels.lines().filter(|line| line.ends_with("\t1")) {
+        let name = line.split('\t').next().unwrap();
+        let file = samples.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::copy(portals.join(name), file).unwrap();
+    }
+    fs::write(stage.path("tested.tsv"), write_portals(&tested, 4..7)).unwrap();
+    for method in ["linear", "lift"] {
+        let pages = ["--pages", text(&samples), "--background", text(&portals), "--method", method];
+        let built = run(build(&stage, "sports.toml", &[&pages[..], &["--again"]].concat())).expect(0);
+        assert!(built.out.contains("suggested URL tokens") && built.out.contains("near terms"), "{}", built.out);
+        let written = fs::read_to_string(stage.path("sports.toml")).unwrap();
+        let line =
+            |start: &str| written.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{written}"));
+        let token = line("\"tiyu\" = ");
+        assert!(
+            token.contains("体育 in pinyin; in 24 URLs on 4 hosts, ") && token.contains(" times as often"),
+            "{token}"
+        );
+        assert!(!written.contains("\"dianying\""), "{method}");
+        let near = line("\"赛程\" = ");
+        assert!(near.contains("weight = 1.0") && near.contains("4 hosts"), "{near}");
+        assert_eq!(lexicon(&stage, "sports.toml").to_toml(), written, "a crawl writes the same file");
+    }
+    let mut test = suidao();
+    test.args(["topic", "test", "--links", "-m", text(&stage.path("sports.toml")), "--pages", text(&tested)]);
+    let by_lexicon = run({
+        let mut test = suidao();
+        test.args(["topic", "test", "--links", "-m", text(&stage.path("sports.toml")), "--pages", text(&tested)]);
+        test
+    });
+    assert!(by_lexicon.expect(0).out.contains("by the lexicon"));
+    let out = run({
+        test.args(["--labels", text(&stage.path("tested.tsv"))]);
+        test
+    })
+    .expect(0)
+    .out;
+    assert!(out.contains("36 links to documents, 18 to documents that are on topic by labels"), "{out}");
+    let row = |name: &str| out.lines().find(|line| line.starts_with(&format!("{name}\t"))).unwrap().to_owned();
+    assert_eq!(row("precision at recall"), "precision at recall\t0.25\t0.50\t0.75");
+    assert_eq!(row("chance"), "chance\t0.500\t0.500\t0.500");
+    for name in ["url", "near", "together"] {
+        assert_eq!(row(name), format!("{name}\t1.000\t1.000\t1.000"));
+    }
+    // With labels of nothing there is nothing to measure.
+    fs::write(stage.path("none.tsv"), "x.html\t1\n").unwrap();
+    let mut none = suidao();
+    none.args(["topic", "test", "--links", "-m", text(&stage.path("sports.toml")), "--pages", text(&tested)]);
+    none.args(["--labels", text(&stage.path("none.tsv"))]);
+    assert!(run(none).expect(2).err.contains("give more pages"));
+}
+
+#[test]
+fn urls_of_sports_are_evidence_by_the_shipped_lexicon() {
+    let text = fs::read_to_string(format!("{}/lexicons/sports.toml", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let topic = suidao::topic::Topic::new(Lexicon::parse(&text).unwrap());
+    let relevance = |url: &str| topic.url_relevance(&suidao::model::CrawlUrl::parse(url).unwrap()).get();
+    for url in ["https://sports.ifeng.com/", "http://www.example.cn/tiyu/1.html", "http://example.cn/news/zuqiu/2"] {
+        assert_eq!(relevance(url), 1.0, "{url}");
+    }
+    assert!(relevance("http://example.cn/kobe/") > 0.0, "a tag of the topic");
+    assert_eq!(relevance("http://example.cn/caijing/1.html"), 0.0);
 }
 
 #[test]

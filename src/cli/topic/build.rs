@@ -7,7 +7,9 @@ use clap::Args;
 use suidao::html::count;
 use suidao::judge::JudgeSettings;
 use suidao::store::directory::write_whole;
-use suidao::topic::{Background, LearnOptions, Lexicon, Method, RemovedTerms, Sample, learn, learn_from_keywords};
+use suidao::topic::{
+    Background, LearnOptions, Lexicon, Method, RemovedEvidence, RemovedTerms, Sample, learn, learn_from_keywords,
+};
 
 use super::samples::Drawn;
 use super::{lists, samples};
@@ -85,15 +87,15 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
     let source = &args.source;
     let judge = args.judge.then(|| judge(args)).transpose()?;
     let keywords = source.keywords.as_deref().map(lists::keywords).transpose()?.unwrap_or_default();
-    let mut of_crawl = Vec::new();
+    let (mut of_crawl, mut linking) = (Vec::new(), Vec::new());
     let samples = match (&source.pages, &source.warc, &source.urls, &source.crawl) {
         (Some(path), ..) => Some((path, samples::from_folder(path)?)),
         (_, Some(path), ..) => Some((path, samples::from_warc(std::slice::from_ref(path))?)),
         (_, _, Some(path), _) => Some((path, samples::from_urls(path, &args.network, verbosity)?)),
         (.., Some(path)) => {
             let drawn = if args.relevant { Drawn::Relevant } else { Drawn::All };
-            let found = samples::from_documents(path, drawn)?;
-            of_crawl = found.background;
+            let (found, pages) = samples::from_documents(path, drawn)?;
+            (of_crawl, linking) = (found.background, pages);
             Some((path, found.samples))
         }
         (None, None, None, None) => None,
@@ -111,7 +113,7 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
         _ => Background::built_in(),
     };
     let background = if background.pages() == 0 { Background::built_in() } else { background };
-    let options = options(args, &keywords, verbosity)?;
+    let options = LearnOptions { linking, ..options(args, &keywords, verbosity)? };
     let mut lexicon = match (&samples, &source.keywords) {
         (Some((path, found)), _) => from_samples(path, found, &background, &options, verbosity)?,
         (None, Some(path)) => {
@@ -155,8 +157,8 @@ fn judge(args: &BuildArgs) -> Result<JudgeSettings> {
 }
 
 fn options(args: &BuildArgs, keywords: &[(String, Option<f64>)], verbosity: Verbosity) -> Result<LearnOptions> {
-    let removed = if args.again { removed_terms(&args.output)? } else { RemovedTerms::default() };
-    let deleted = removed.terms.len() + removed.tags.len();
+    let (removed, removed_evidence) = if args.again { removed_terms(&args.output)? } else { Default::default() };
+    let deleted = removed.terms.len() + removed.tags.len() + removed_evidence.url.len() + removed_evidence.near.len();
     if deleted > 0 && !verbosity.quiet {
         outln!("{} deleted from {}: not learnt again", count(deleted, "term", "terms"), args.output.display());
     }
@@ -171,18 +173,20 @@ fn options(args: &BuildArgs, keywords: &[(String, Option<f64>)], verbosity: Verb
         method: args.method,
         keywords: keywords.iter().map(|(word, weight)| (word.clone(), weight.unwrap_or(1.0))).collect(),
         removed,
+        removed_evidence,
+        linking: Vec::new(),
         terms: args.terms.map_or_else(|| args.method.default_terms(), |terms| terms as usize),
     })
 }
 
 /// What the user deleted from the lexicon that is about to be replaced.
-fn removed_terms(path: &Path) -> Result<RemovedTerms> {
+fn removed_terms(path: &Path) -> Result<(RemovedTerms, RemovedEvidence)> {
     if !path.exists() {
-        return Ok(RemovedTerms::default());
+        return Ok(Default::default());
     }
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let lexicon = Lexicon::parse(&text).with_context(|| path.display().to_string())?;
-    Ok(lexicon.linear.map(|linear| linear.removed).unwrap_or_default())
+    Ok((lexicon.linear.map(|linear| linear.removed).unwrap_or_default(), lexicon.evidence.removed))
 }
 
 fn from_samples(
@@ -207,10 +211,10 @@ pub fn print(lexicon: &Lexicon) -> Result<()> {
         |terms: &[(String, f64)]| terms.iter().take(20).map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(" ");
     outln!("{}: {} terms: {} ...", lexicon.name, lexicon.terms.len(), first(lexicon.main_terms()));
     if !lexicon.near.is_empty() {
-        outln!("{} near terms (off topic, on pages that lead to it): {} ...", lexicon.near.len(), first(&lexicon.near));
+        outln!("{} near terms (in links that lead to the topic): {} ...", lexicon.near.len(), first(&lexicon.near));
     }
     if !lexicon.url.is_empty() {
-        outln!("suggested URL tokens: {}", lexicon.url.join(" "));
+        outln!("{} suggested URL tokens: {}", lexicon.url.len(), lexicon.url.join(" "));
     }
     for (name, threshold) in [("page", &lexicon.page), ("link", &lexicon.link)] {
         let expected = match (threshold.precision, threshold.recall) {

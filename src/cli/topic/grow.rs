@@ -54,13 +54,15 @@ pub fn run(args: &GrowArgs, verbosity: Verbosity) -> Result<()> {
             args.directory.display()
         );
     }
-    let found = samples::from_documents(&args.directory, Drawn::Both)?;
+    let (found, linking) = samples::from_documents(&args.directory, Drawn::Both)?;
     let mut documents = found.samples;
     documents.extend(found.background);
     let name = args.directory.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());
     let options = LearnOptions {
         date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
         sources: vec![name],
+        removed_evidence: keywords.evidence.removed.clone(),
+        linking,
         ..LearnOptions::new(&keywords.name, Method::Linear)
     };
     let Grown { learnt, samples, background } = grow(keywords, &documents, &options)

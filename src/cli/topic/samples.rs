@@ -27,6 +27,9 @@ const BATCH: usize = 256;
 /// Maximum samples from a crawl.
 const DOCUMENTS: usize = 500;
 
+/// Maximum pages of a crawl that lead to these and others.
+const LINKING: usize = 1_000;
+
 /// Maximum requests for each wanted document of a host, because a site may consist of listings.
 const REQUESTS: usize = 3;
 
@@ -52,8 +55,8 @@ pub enum Drawn {
     Both,
 }
 
-/// Documents of a crawl, spread over it.
-pub fn from_documents(path: &Path, drawn: Drawn) -> Result<TopicSamples> {
+/// Documents of a crawl, spread over it, and if `drawn` distinguishes them, pages on the paths to them.
+pub fn from_documents(path: &Path, drawn: Drawn) -> Result<(TopicSamples, Vec<Sample>)> {
     let store = Store::open(&CrawlDirectory::new(path))?;
     let catalogue = Catalogue::read(&store)?;
     let found = match drawn {
@@ -67,7 +70,11 @@ pub fn from_documents(path: &Path, drawn: Drawn) -> Result<TopicSamples> {
         "{}: contains no {what} to learn from; crawl more pages, or give sample pages with --pages",
         path.display()
     );
-    Ok(found)
+    let linking = match drawn {
+        Drawn::All => Vec::new(),
+        Drawn::Relevant | Drawn::Both => found.linking(&store, &catalogue, LINKING)?,
+    };
+    Ok((found, linking))
 }
 
 /// The pages of a crawl; of a page fetched again, the last response.

@@ -93,7 +93,21 @@ impl Curve {
         best
     }
 
-    fn average_precision(&self) -> f64 {
+    /// Precision where this share of the on-topic items is reached; among items of equal score they are spread evenly.
+    pub(super) fn precision_at(&self, recall: f64) -> f64 {
+        let wanted = recall * self.on_topic;
+        let (mut on_before, mut off_before) = (0.0, 0.0);
+        for &(_, on, off) in &self.steps {
+            if on >= wanted && on > on_before {
+                let off = off_before + (off - off_before) * (wanted - on_before) / (on - on_before);
+                return wanted / (wanted + off);
+            }
+            (on_before, off_before) = (on, off);
+        }
+        0.0
+    }
+
+    pub(super) fn average_precision(&self) -> f64 {
         let mut area = 0.0;
         let mut before = 0.0;
         for &(score, on, off) in &self.steps {
@@ -134,6 +148,16 @@ mod tests {
         }
         let all = evaluate(&scored(&[(0.4, true)]), Relevance::new(0.4));
         assert_eq!((all.at.f1, all.best.f1, all.average_precision), (1.0, 1.0, 1.0));
+    }
+
+    #[test]
+    fn precision_is_read_at_a_recall_also_within_equal_scores() {
+        let pairs =
+            scored(&[(0.9, true), (0.5, false), (0.0, true), (0.0, true), (0.0, false), (0.0, false), (0.0, true)]);
+        let curve = Curve::new(&pairs, 1.0);
+        assert_eq!((curve.precision_at(0.25), curve.precision_at(1.0)), (1.0, 4.0 / 7.0));
+        assert!((curve.precision_at(0.5) - 2.0 / (2.0 + 1.0 + 2.0 / 3.0)).abs() < 1e-9);
+        assert_eq!(Curve::new(&[], 1.0).precision_at(0.5), 0.0);
     }
 
     #[test]

@@ -11,8 +11,8 @@ use crate::toml_error::line_and_message;
 
 use super::opinion::JudgeSection;
 use super::{
-    BOUNDARY_RELEVANCE, DocumentFrequencies, Lexicon, LinearModel, Provenance, RemovedTerms, Threshold, Weights,
-    background,
+    BOUNDARY_RELEVANCE, DocumentFrequencies, Lexicon, LinearModel, LinkEvidence, Provenance, RemovedEvidence,
+    RemovedTerms, Threshold, Weights, background,
 };
 
 /// Version of the format to read and write.
@@ -64,9 +64,11 @@ struct File {
     linear: Option<LinearSection>,
     judge: Option<JudgeSection>,
     #[serde(default)]
-    near: Terms,
+    near: NearTerms,
     #[serde(default)]
     url: Url,
+    #[serde(default)]
+    proposed: Proposed,
     #[serde(default)]
     background: BackgroundSection,
 }
@@ -91,12 +93,81 @@ struct Thresholds {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Url {
-    tokens: Vec<String>,
+    tokens: UrlTokens,
+}
+
+/// All proposed URL tokens and near terms, in words separated by spaces, with _ for a space in a term. Those that are
+/// missing elsewhere were deleted by the user.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Proposed {
+    near: String,
+    url: String,
+}
+
+/// The words of a list of learnt terms that are not among those that the file has.
+fn missing<'a>(learnt: &str, kept: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    let kept: BTreeSet<&str> = kept.collect();
+    let learnt = learnt.split_whitespace().map(|term| term.replace('_', " "));
+    learnt.filter(|term| !kept.contains(term.as_str())).collect()
+}
+
+fn names(terms: &[(String, f64)]) -> impl Iterator<Item = &str> {
+    terms.iter().map(|(term, _)| term.as_str())
+}
+
+/// A list of tokens, or a table of tokens and their evidence.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "url.tokens must be a list of tokens, or a table with lines such as tiyu = \"why\"")]
+enum UrlTokens {
+    List(Vec<String>),
+    Table(BTreeMap<String, String>),
+}
+
+impl Default for UrlTokens {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+/// A weight, with or without evidence.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a near term needs a weight, such as \"大学\" = 0.5, or { weight = 0.5, evidence = \"why\" }"
+)]
+enum NearTerm {
+    Weight(f64),
+    Known { weight: f64, evidence: String },
+}
+
+#[derive(Default, Deserialize)]
+#[serde(try_from = "BTreeMap<String, NearTerm>")]
+struct NearTerms {
+    terms: Vec<(String, f64)>,
+    evidence: BTreeMap<String, String>,
+}
+
+impl TryFrom<BTreeMap<String, NearTerm>> for NearTerms {
+    type Error = String;
+
+    fn try_from(written: BTreeMap<String, NearTerm>) -> Result<Self, String> {
+        let (mut weights, mut evidence) = (BTreeMap::new(), BTreeMap::new());
+        for (term, near) in written {
+            let weight = match near {
+                NearTerm::Weight(weight) => weight,
+                NearTerm::Known { weight, evidence: text } => {
+                    evidence.insert(term.clone(), text);
+                    weight
+                }
+            };
+            weights.insert(term, weight);
+        }
+        Ok(Self { terms: Terms::try_from(weights)?.0, evidence })
+    }
 }
 
 /// Terms with weights above 0.
-#[derive(Default, Deserialize)]
-#[serde(try_from = "BTreeMap<String, f64>")]
 struct Terms(Vec<(String, f64)>);
 
 /// Terms with weights other than 0.
@@ -174,12 +245,8 @@ impl LinearSection {
         if !(boundary.is_finite() && median.is_finite() && median < boundary) {
             return Err(format!("linear.median must be below linear.boundary, but {median} is not below {boundary}"));
         }
-        let missing = |learnt: &str, terms: &[(String, f64)]| -> BTreeSet<String> {
-            let kept: BTreeSet<&str> = terms.iter().map(|(term, _)| term.as_str()).collect();
-            let learnt = learnt.split_whitespace().map(|term| term.replace('_', " "));
-            learnt.filter(|term| !kept.contains(term.as_str())).collect()
-        };
-        let removed = RemovedTerms { terms: missing(&learnt.terms, terms), tags: missing(&learnt.tags, &tags) };
+        let removed =
+            RemovedTerms { terms: missing(&learnt.terms, names(terms)), tags: missing(&learnt.tags, names(&tags)) };
         Ok(LinearModel { boundary, boundary_relevance, median, tags, removed })
     }
 }
@@ -283,8 +350,9 @@ impl Lexicon {
         if found != FORMAT {
             return Err(LexiconError::Format { found });
         }
-        let File { name, provenance, threshold, weights, terms, linear, judge, near, url, background, .. } =
-            read(text)?;
+        let File {
+            name, provenance, threshold, weights, terms, linear, judge, near, url, proposed, background, ..
+        } = read(text)?;
         let SignedTerms(terms) = terms;
         let wrong = |section: &str, message: String| {
             let line = 1 + text.lines().position(|line| line.trim() == section).unwrap_or(0);
@@ -316,8 +384,20 @@ impl Lexicon {
             terms,
             linear,
             judge,
-            near: near.0,
-            url: url.tokens,
+            near: near.terms,
+            url: Vec::new(),
+            evidence: LinkEvidence { near: near.evidence, ..LinkEvidence::default() },
+        };
+        match url.tokens {
+            UrlTokens::List(tokens) => lexicon.url = tokens,
+            UrlTokens::Table(tokens) => {
+                lexicon.url = tokens.keys().cloned().collect();
+                lexicon.evidence.url = tokens;
+            }
+        }
+        lexicon.evidence.removed = RemovedEvidence {
+            url: missing(&proposed.url, lexicon.url.iter().map(String::as_str)),
+            near: missing(&proposed.near, names(&lexicon.near)),
         };
         lexicon.background = match background {
             BackgroundSection::Counts(counts) => counts,

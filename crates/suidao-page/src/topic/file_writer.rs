@@ -1,12 +1,12 @@
 //! Writes lexicon files, in one canonical form.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use toml::Value;
 
 use super::file::FORMAT;
-use super::{DocumentFrequencies, Lexicon, LinearModel, Weights, background};
+use super::{DocumentFrequencies, Lexicon, LinearModel, LinkEvidence, Weights, background};
 
 /// Bytes of a line of words.
 const WIDTH: usize = 116;
@@ -84,22 +84,15 @@ impl Lexicon {
             }
         };
         section("terms", terms, &self.terms)?;
-        section("near", "Terms of off-topic pages that lead to the topic.", &self.near)?;
+        self.write_near(out)?;
         if let Some(linear) = &self.linear {
             linear.write(&self.terms, out)?;
         }
         if let Some(judge) = &self.judge {
             judge.write(out)?;
         }
-        writeln!(
-            out,
-            "# Suggested by suidao from the URLs of topic pages. Delete tokens that do not lead to the topic."
-        )?;
-        writeln!(out, "[url]\ntokens = [")?;
-        for token in &self.url {
-            writeln!(out, "    {},", quoted(token))?;
-        }
-        writeln!(out, "]\n")?;
+        self.write_url(out)?;
+        self.evidence.write_proposed(out)?;
         if self.background == background::built_in_for(self) {
             let name = quoted(&background::built_in_name());
             writeln!(
@@ -114,6 +107,63 @@ impl Lexicon {
         writeln!(out, "pages = {pages}\nother = {other:?}\ndf = '''")?;
         fill(out, df.iter().map(|(word, count)| format!("{}={count}", word.replace(' ', "_"))));
         writeln!(out, "\n'''")
+    }
+}
+
+impl Lexicon {
+    fn write_near(&self, out: &mut String) -> std::fmt::Result {
+        writeln!(out, "# Words of links that lead to the topic, which are no words of the topic.\n[near]")?;
+        for (term, weight) in &self.near {
+            let name = Value::String(term.clone());
+            match self.evidence.near.get(term) {
+                Some(text) => {
+                    writeln!(out, "{name} = {{ weight = {weight:?}, evidence = {} }}", Value::String(text.clone()))?;
+                }
+                None => writeln!(out, "{name} = {weight:?}")?,
+            }
+        }
+        writeln!(out)
+    }
+
+    fn write_url(&self, out: &mut String) -> std::fmt::Result {
+        writeln!(
+            out,
+            "# Tokens of URLs that lead to the topic; if suidao proposed them, why. Delete those that do not lead there."
+        )?;
+        let quoted = |text: &str| Value::String(text.to_owned()).to_string();
+        if self.evidence.url.is_empty() {
+            writeln!(out, "[url]\ntokens = [")?;
+            for token in &self.url {
+                writeln!(out, "    {},", quoted(token))?;
+            }
+            return writeln!(out, "]\n");
+        }
+        writeln!(out, "[url.tokens]")?;
+        for token in &self.url {
+            let text = self.evidence.url.get(token).map_or("", String::as_str);
+            writeln!(out, "{} = {}", quoted(token), quoted(text))?;
+        }
+        writeln!(out)
+    }
+}
+
+impl LinkEvidence {
+    fn write_proposed(&self, out: &mut String) -> std::fmt::Result {
+        let all = |kept: &BTreeMap<String, String>, removed: &BTreeSet<String>| -> BTreeSet<String> {
+            kept.keys().chain(removed).map(|term| term.replace(' ', "_")).collect()
+        };
+        let near = all(&self.near, &self.removed.near);
+        let url = all(&self.url, &self.removed.url);
+        if near.is_empty() && url.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "# All that was proposed, to recognize what was deleted; _ for a space in a term.\n[proposed]")?;
+        for (key, words) in [("near", near), ("url", url)].into_iter().filter(|(_, words)| !words.is_empty()) {
+            writeln!(out, "{key} = '''")?;
+            fill(out, words.into_iter());
+            writeln!(out, "\n'''")?;
+        }
+        writeln!(out)
     }
 }
 

@@ -5,14 +5,16 @@ use rustc_hash::FxHashSet;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 use thiserror::Error;
 
+use super::link_web::LinkWeb;
 use super::near_terms::near_terms;
 use super::sample::rejections;
 use super::term_weights::{LARGEST_LIFT, Ranked, TERM, weigh};
-use super::thresholds::{self, ChosenThresholds};
+use super::thresholds::{self, ChosenThresholds, Part};
 use super::{
-    BOUNDARY_RELEVANCE, Background, Lexicon, LinearModel, Provenance, Rejection, RemovedTerms, Sample, Weights,
+    BOUNDARY_RELEVANCE, Background, Lexicon, LinearModel, LinkEvidence, Provenance, Rejection, RemovedEvidence,
+    RemovedTerms, Sample, Weights,
 };
-use super::{linear, url};
+use super::{linear, url_tokens};
 
 /// Maximum number of near terms.
 const MAX_NEAR: usize = 50;
@@ -49,12 +51,16 @@ pub struct LearnOptions {
     pub keywords: Vec<(String, f64)>,
     /// Terms that the user deleted from an earlier lexicon; for [`Method::Linear`].
     pub removed: RemovedTerms,
+    /// URL tokens and near terms that the user deleted from an earlier lexicon.
+    pub removed_evidence: RemovedEvidence,
+    /// Further pages that lead to samples or to the background, for URL tokens and near terms alone.
+    pub linking: Vec<Sample>,
     /// M, the number of terms; half as many near terms, at most 50.
     pub terms: usize,
 }
 
 impl LearnOptions {
-    /// The default number of terms; no date, sources, keywords or deleted terms.
+    /// The default number of terms; no date, sources, keywords, deleted terms or further pages.
     pub fn new(name: &str, method: Method) -> Self {
         Self {
             name: name.to_owned(),
@@ -63,6 +69,8 @@ impl LearnOptions {
             method,
             keywords: Vec::new(),
             removed: RemovedTerms::default(),
+            removed_evidence: RemovedEvidence::default(),
+            linking: Vec::new(),
             terms: method.default_terms(),
         }
     }
@@ -132,13 +140,19 @@ pub(super) fn learn_lowered(
         let reasons = if reasons.is_empty() { "no samples".to_owned() } else { reasons.join("; ") };
         return Err(LearnError::NoSamples { samples: samples.len(), reasons });
     }
-    let mut lexicon = match options.method {
+    let (mut lexicon, mut parts) = match options.method {
         Method::Linear => linear_lexicon(&fit, background, options, below),
         Method::Lift | Method::TextRank => weighted_lexicon(&fit, background, options),
     }
     .ok_or(LearnError::NoTerms)?;
-    let most_near = (options.terms / 2).min(MAX_NEAR);
-    lexicon.near = near_terms(&lexicon, samples, &fit, background, options.method == Method::TextRank, most_near);
+    let web = LinkWeb::new(&fit, samples.iter().chain(background.samples()).chain(&options.linking));
+    add_link_evidence(&mut lexicon, &web, options);
+    for part in &mut parts {
+        // Their tokens have no weights, so a part has those that all samples and others give.
+        part.lexicon.url.clone_from(&lexicon.url);
+        part.lexicon.near.clone_from(&lexicon.near);
+    }
+    ChosenThresholds { page: lexicon.page, link: lexicon.link } = thresholds::choose(&fit, background, &lexicon, parts);
     let hosts: FxHashSet<&str> = fit.iter().map(|sample| sample.host.as_str()).collect();
     lexicon.provenance = Provenance {
         method: lexicon.provenance.method,
@@ -184,6 +198,9 @@ pub fn learn_from_keywords(
     lexicon.background = background.for_terms(terms.iter().map(|(term, _)| term.as_str()));
     lexicon.terms = terms;
     lexicon.weights.stem = true;
+    // Without samples: what no other page has.
+    let web = LinkWeb::new(&[], background.samples().iter());
+    add_link_evidence(&mut lexicon, &web, options);
     lexicon.provenance = Provenance {
         method: "given keywords, weighted by IDF".to_owned(),
         date: options.date.clone(),
@@ -196,14 +213,22 @@ pub fn learn_from_keywords(
     Ok(lexicon)
 }
 
-/// A lexicon of weighted terms with its thresholds.
-fn weighted_lexicon(fit: &[&Sample], background: &Background, options: &LearnOptions) -> Option<Lexicon> {
+/// URL tokens and near terms, with their evidence.
+fn add_link_evidence(lexicon: &mut Lexicon, web: &LinkWeb<'_>, options: &LearnOptions) {
+    let removed = &options.removed_evidence;
+    let url = url_tokens::propose(lexicon, web, &removed.url);
+    lexicon.url = url.keys().cloned().collect();
+    let (terms, near) = near_terms(lexicon, web, (options.terms / 2).min(MAX_NEAR), &removed.near);
+    lexicon.near = terms;
+    lexicon.evidence = LinkEvidence { url, near, removed: removed.clone() };
+}
+
+/// A lexicon of weighted terms, and those of parts of the samples.
+fn weighted_lexicon(fit: &[&Sample], background: &Background, options: &LearnOptions) -> Option<(Lexicon, Vec<Part>)> {
     let ranked: Vec<Ranked> = fit.par_iter().map(|sample| Ranked::new(sample)).collect();
     let all: Vec<usize> = (0..fit.len()).collect();
-    let learn_from = |part: &[usize]| part_lexicon(part, fit, &ranked, background, options);
+    let learn_from = |part: &[usize]| part_lexicon(part, &ranked, background, options);
     let mut lexicon = learn_from(&all)?;
-    ChosenThresholds { page: lexicon.page, link: lexicon.link } =
-        thresholds::choose(fit, background, &lexicon, learn_from);
     lexicon.provenance.method = if options.method == Method::TextRank {
         "TextRank".to_owned()
     } else {
@@ -213,16 +238,16 @@ fn weighted_lexicon(fit: &[&Sample], background: &Background, options: &LearnOpt
             TERM.lift
         )
     };
-    Some(lexicon)
+    Some((lexicon, thresholds::parts(fit, learn_from)))
 }
 
-/// A lexicon with a linear judge and its thresholds.
+/// A lexicon with a linear judge and its page threshold, and those of parts of the samples.
 fn linear_lexicon(
     fit: &[&Sample],
     background: &Background,
     options: &LearnOptions,
     below: Option<f64>,
-) -> Option<Lexicon> {
+) -> Option<(Lexicon, Vec<Part>)> {
     let set = linear::TrainingSet::new(fit, background, &options.keywords, &options.removed, options.terms);
     let lexicon = |weights: linear::TrainedWeights| {
         let mut lexicon = Lexicon::from_terms(&options.name, &[]);
@@ -244,32 +269,21 @@ fn linear_lexicon(
         None => set.learn_and_measure()?,
     };
     let mut whole = lexicon(weights);
-    let learn_from = |part: &[usize]| Some(lexicon(set.learn(part)?));
-    whole.link = thresholds::choose(fit, background, &whole, learn_from).link;
     whole.page = page;
     whole.provenance.method = set.method();
-    Some(whole)
+    Some((whole, thresholds::parts(fit, |part| Some(lexicon(set.learn(part)?)))))
 }
 
-/// The lexicon of a subset of the samples, without thresholds and near terms.
-fn part_lexicon(
-    part: &[usize],
-    fit: &[&Sample],
-    ranked: &[Ranked],
-    background: &Background,
-    options: &LearnOptions,
-) -> Option<Lexicon> {
+/// The lexicon of a subset of the samples, without thresholds and link evidence.
+fn part_lexicon(part: &[usize], ranked: &[Ranked], background: &Background, options: &LearnOptions) -> Option<Lexicon> {
     let pages: Vec<&Ranked> = part.iter().map(|&index| &ranked[index]).collect();
     let terms =
         weigh(&pages, background, options.method == Method::TextRank, options.terms, &TERM, &FxHashSet::default());
     if terms.is_empty() {
         return None;
     }
-    let urls = part.iter().filter_map(|&index| fit[index].url.as_ref());
-    let elsewhere = background.samples().iter().filter_map(|sample| sample.url.as_ref());
     let mut lexicon = Lexicon::from_terms(&options.name, &[]);
     lexicon.weights = Weights::default();
-    lexicon.url = url::propose(urls, elsewhere, &terms);
     lexicon.background = background.for_terms(terms.iter().map(|(term, _)| term.as_str()));
     lexicon.terms = terms;
     Some(lexicon)
@@ -282,13 +296,9 @@ mod tests {
 
     fn options() -> LearnOptions {
         LearnOptions {
-            name: "体育".to_owned(),
             date: "2026-01-02".to_owned(),
             sources: vec!["pages".to_owned()],
-            method: Method::Lift,
-            keywords: Vec::new(),
-            removed: RemovedTerms::default(),
-            terms: 100,
+            ..LearnOptions::new("体育", Method::Lift)
         }
     }
 
@@ -383,16 +393,16 @@ mod tests {
                 samples.push(page(
                     topic.clone(),
                     format!(
-                        "<p>昨晚的足球比赛里球迷看到三个进球，篮球比赛也有不少进球，球迷都很高兴。h{host}n{number}</p>"
+                        "<title>足球比赛</title><p>昨晚的足球比赛里球迷看到三个进球，篮球比赛也有不少进球，球迷都很高兴。h{host}n{number}</p>"
                     ),
                 ));
                 others.push(page(
                     format!("http://h{host}.cn/school/{number}"),
-                    format!("<p>这所大学的学生和老师住在校园里，校园很大，学生很多。<a href='{topic}'>消息</a></p>"),
+                    format!("<title>大学和校园</title><p>这所大学的学生和老师住在校园里，校园很大，学生很多。<a href='{topic}'>消息</a></p>"),
                 ));
                 others.push(page(
                     format!("http://h{host}.cn/film/{number}"),
-                    "<p>电影院里放着音乐，演员唱着歌曲，导演坐在旁边看着演员。</p>".repeat(2),
+                    "<title>电影演员</title><p>电影院里放着音乐，演员唱着歌曲，导演坐在旁边看着演员。</p>".repeat(2),
                 ));
                 others.push(page(
                     format!("http://h{host}.cn/code/{number}"),
@@ -404,10 +414,35 @@ mod tests {
                 ));
             }
         }
-        let lexicon = learn(&samples, &Background::from_samples(others), &options()).unwrap().lexicon;
-        assert_eq!(lexicon.url, ["sports"]);
+        let background = Background::from_samples(others);
+        let lexicon = learn(&samples, &background, &options()).unwrap().lexicon;
+        assert!(
+            lexicon.url.contains(&"sports".to_owned()) && !lexicon.url.contains(&"film".to_owned()),
+            "{:?}",
+            lexicon.url
+        );
+        let why = &lexicon.evidence;
+        assert!(
+            why.url["sports"].contains("12 URLs on 4 hosts") && why.url["tiyu"].contains("体育 in pinyin"),
+            "{why:?}"
+        );
         let near: Vec<&str> = lexicon.near.iter().map(|(term, _)| term.as_str()).collect();
-        assert!(near.contains(&"学生") && near.contains(&"校园"), "{near:?}");
+        assert!(near.contains(&"大学") && near.contains(&"校园"), "{near:?}");
         assert!(!near.contains(&"演员") && !near.contains(&"足球"), "{near:?}");
+        assert!(why.near["大学"].contains("4 hosts"), "{why:?}");
+        assert_eq!(Lexicon::parse(&lexicon.to_toml()).unwrap(), lexicon);
+        let edited = lexicon
+            .to_toml()
+            .lines()
+            .filter(|line| !line.starts_with("\"sports\" = \"") && !line.starts_with("\"大学\" = {"))
+            .collect::<Vec<_>>()
+            .join("\n");
+        let removed_evidence = Lexicon::parse(&edited).unwrap().evidence.removed;
+        let again = LearnOptions { removed_evidence, ..options() };
+        let again = learn(&samples, &background, &again).unwrap().lexicon;
+        let near: Vec<&str> = again.near.iter().map(|(term, _)| term.as_str()).collect();
+        assert!(!again.url.contains(&"sports".to_owned()) && again.url.contains(&"tiyu".to_owned()), "{:?}", again.url);
+        assert!(!near.contains(&"大学") && near.contains(&"校园"), "{near:?}");
+        assert_eq!(Lexicon::parse(&again.to_toml()).unwrap(), again, "what was deleted is known later too");
     }
 }

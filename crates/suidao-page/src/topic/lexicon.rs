@@ -2,7 +2,7 @@
 //! scoring needs, so that scores are reproducible.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ordered_float::OrderedFloat;
 use serde::Deserialize;
@@ -192,6 +192,21 @@ impl LinearModel {
     }
 }
 
+/// Why a lexicon has its URL tokens and near terms, in words; nothing for those that a person added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkEvidence {
+    pub url: BTreeMap<String, String>,
+    pub near: BTreeMap<String, String>,
+    pub removed: RemovedEvidence,
+}
+
+/// URL tokens and near terms that were proposed and then deleted by the user. They are not proposed again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RemovedEvidence {
+    pub url: BTreeSet<String>,
+    pub near: BTreeSet<String>,
+}
+
 /// Maximum number of [`Lexicon::main_terms`] with a linear judge.
 const MAIN_TERMS: usize = 100;
 
@@ -214,8 +229,9 @@ pub struct Lexicon {
     pub judge: Option<SecondOpinion>,
     /// Terms of upstream pages, likewise; may be empty.
     pub near: Vec<(String, f64)>,
-    /// Tokens of URLs that lead to the topic.
+    /// Tokens of URLs that lead to the topic, in alphabetical order.
     pub url: Vec<String>,
+    pub evidence: LinkEvidence,
     /// Document frequencies for IDF.
     pub background: DocumentFrequencies,
 }
@@ -240,6 +256,7 @@ impl Lexicon {
             judge: None,
             near: Vec::new(),
             url: Vec::new(),
+            evidence: LinkEvidence::default(),
             background: DocumentFrequencies { pages: 1, other: 0.0, df: Vec::new() },
         };
         lexicon.order();
@@ -321,6 +338,8 @@ impl Lexicon {
         if let Some(judge) = &mut self.judge {
             judge.boundary = rounded(judge.boundary);
         }
+        self.url.sort_unstable();
+        self.url.dedup();
         for terms in lists {
             terms.iter_mut().for_each(|(_, weight)| *weight = rounded(*weight));
             let key = |&(_, weight): &(String, f64)| (weight < 0.0, Reverse(OrderedFloat(weight.abs())));
@@ -329,6 +348,8 @@ impl Lexicon {
             let mut seen = BTreeSet::new();
             terms.retain(|(term, _)| seen.insert(term.clone()));
         }
+        self.evidence.url.retain(|token, text| !text.is_empty() && self.url.contains(token));
+        self.evidence.near.retain(|term, text| !text.is_empty() && self.near.iter().any(|(near, _)| near == term));
     }
 }
 

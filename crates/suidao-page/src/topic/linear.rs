@@ -399,15 +399,7 @@ pub(super) mod tests {
     }
 
     fn options() -> LearnOptions {
-        LearnOptions {
-            name: "体育".to_owned(),
-            date: String::new(),
-            sources: Vec::new(),
-            method: Method::Linear,
-            keywords: Vec::new(),
-            removed: RemovedTerms::default(),
-            terms: 200,
-        }
+        LearnOptions { terms: 200, ..LearnOptions::new("体育", Method::Linear) }
     }
 
     fn lexicon(options: &LearnOptions) -> Lexicon {

@@ -11,8 +11,11 @@ mod grow;
 mod learn;
 mod lexicon;
 mod linear;
+mod link_test;
+mod link_web;
 mod near_terms;
 mod opinion;
+mod pinyin;
 mod sample;
 mod score;
 mod single_host;
@@ -22,6 +25,7 @@ mod term_weights;
 mod thresholds;
 mod tokens;
 mod url;
+mod url_tokens;
 mod vocabulary;
 
 pub use adapt::{AdaptError, Adapted, learn_from_labels};
@@ -32,9 +36,10 @@ pub use file::{FORMAT, LexiconError};
 pub use grow::{Grown, grow};
 pub use learn::{LearnError, LearnOptions, Learnt, Method, learn, learn_from_keywords};
 pub use lexicon::{
-    BOUNDARY_RELEVANCE, DocumentFrequencies, Lexicon, LinearModel, Provenance, RemovedTerms, TermFrequency, Threshold,
-    Weights,
+    BOUNDARY_RELEVANCE, DocumentFrequencies, Lexicon, LinearModel, LinkEvidence, Provenance, RemovedEvidence,
+    RemovedTerms, TermFrequency, Threshold, Weights,
 };
+pub use link_test::{LinkEvaluation, LinkEvaluations, RECALLS, evaluate_links};
 pub use opinion::{
     CHECK, MAX_DIMENSION, OpinionError, OpinionUse, SAME_MODEL, SecondOpinion, TrainingPages, UnitVector, VectorError,
     opening, opening_of,

@@ -18,6 +18,8 @@ pub struct Sample {
     /// Its host, or the folder in its place: terms should occur on several.
     pub host: String,
     pub document: ParsedDocument,
+    /// Whether block 0 of the document is the page's title.
+    pub has_title: bool,
     /// Whether it is a listing and no document.
     pub listing: bool,
 }
@@ -30,6 +32,7 @@ impl Sample {
             host: fetched.url.host().to_owned(),
             url: Some(fetched.url.clone()),
             document: page.document,
+            has_title: !page.title.is_empty(),
             listing: page.listing,
         }
     }
@@ -48,7 +51,7 @@ impl Sample {
             });
             start += line.len();
         }
-        Self { source: source.to_owned(), url: None, host: host.to_owned(), document, listing: false }
+        Self { source: source.to_owned(), url: None, host: host.to_owned(), document, has_title: false, listing: false }
     }
 
     /// Distinct folded terms of title and main content.

@@ -32,12 +32,32 @@ pub(super) struct ChosenThresholds {
     pub(super) link: Threshold,
 }
 
+/// A lexicon that was learnt without some samples.
+pub(super) struct Part {
+    fold: usize,
+    held_out: Vec<usize>,
+    pub(super) lexicon: Lexicon,
+}
+
+/// The lexicons of the cross-validation.
+pub(super) fn parts(fit: &[&Sample], learn: impl Fn(&[usize]) -> Option<Lexicon>) -> Vec<Part> {
+    let fold_of = folds(fit);
+    let part = |fold: usize| {
+        let (held_out, part): (Vec<usize>, Vec<usize>) = (0..fit.len()).partition(|&index| fold_of[index] == fold);
+        if held_out.is_empty() || part.is_empty() {
+            return None;
+        }
+        Some(Part { fold, held_out, lexicon: learn(&part)? })
+    };
+    (0..FOLDS).filter_map(part).collect()
+}
+
 /// Thresholds for the lexicon of all samples, chosen on the lexicons of parts of them.
 pub(super) fn choose(
     fit: &[&Sample],
     background: &Background,
     lexicon: &Lexicon,
-    learn: impl Fn(&[usize]) -> Option<Lexicon> + Sync,
+    parts: Vec<Part>,
 ) -> ChosenThresholds {
     let own: FxHashSet<&CrawlUrl> = fit.iter().filter_map(|sample| sample.url.as_ref()).collect();
     let sources: FxHashSet<&str> = fit.iter().map(|sample| sample.source.as_str()).collect();
@@ -49,15 +69,9 @@ pub(super) fn choose(
     let negatives: Vec<&Sample> = others.iter().step_by(step).copied().collect();
     let negative_urls: FxHashSet<&CrawlUrl> = others.iter().filter_map(|sample| sample.url.as_ref()).collect();
 
-    let fold_of = folds(fit);
     let mut pages: Vec<(Relevance, bool)> = Vec::new();
     let mut links: Vec<(Relevance, bool)> = Vec::new();
-    for fold in 0..FOLDS {
-        let (held_out, part): (Vec<usize>, Vec<usize>) = (0..fit.len()).partition(|&index| fold_of[index] == fold);
-        if held_out.is_empty() || part.is_empty() {
-            continue;
-        }
-        let Some(lexicon) = learn(&part) else { continue };
+    for Part { fold, held_out, lexicon } in parts {
         let topic = Topic::new(lexicon);
         let targets: FxHashSet<&CrawlUrl> = held_out.iter().filter_map(|&index| fit[index].url.as_ref()).collect();
         let mut requested: Vec<(&Sample, bool)> = held_out.iter().map(|&index| (fit[index], true)).collect();

@@ -2,23 +2,41 @@
 
 use aho_corasick::AhoCorasick;
 use percent_encoding::percent_decode_str;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-use super::term_weights::{LARGEST_LIFT, TERM};
 use super::vocabulary::Vocabulary;
 use crate::model::CrawlUrl;
 use crate::text;
 
 /// Least length of a token that also counts inside a host name (`sports` in `sportsnews.cn`).
 const HOST_SUBSTRING: usize = 4;
-
-/// Least ratio of a proposed token's frequencies in topic URLs and others.
-const LEAST_LIFT: f64 = 4.0;
-/// Maximum proposed tokens.
-const MOST: usize = 20;
+/// Maximum tokens in a row that count as one: `machine-learning`, `zu-qiu`.
+const JOINED: usize = 4;
 
 /// Passes the tokens of host, path and query, folded and percent-decoded: runs of letters and runs of digits.
 pub(super) fn url_tokens(url: &CrawlUrl, mut each: impl FnMut(&str)) {
+    url_parts(url, |token, _| each(token));
+}
+
+/// As [`url_tokens`], also words in a row with a sign between them, joined.
+pub(super) fn joined_url_tokens(url: &CrawlUrl, mut each: impl FnMut(&str)) {
+    let mut row: Vec<String> = Vec::new();
+    url_parts(url, |token, continues| {
+        if !continues {
+            row.clear();
+        }
+        row.push(token.to_owned());
+        each(token);
+        let mut joined = token.to_owned();
+        for before in row.iter().rev().skip(1).take(JOINED - 1) {
+            joined.insert_str(0, before);
+            each(&joined);
+        }
+    });
+}
+
+/// Passes each token, and whether at most a `-`, `_` or `+` is between it and the token before.
+fn url_parts(url: &CrawlUrl, mut each: impl FnMut(&str, bool)) {
     let mut part = |encoded: &str| {
         let folded = text::fold(&percent_decode_str(encoded).decode_utf8_lossy());
         let kind = |character: char| match character {
@@ -27,11 +45,15 @@ pub(super) fn url_tokens(url: &CrawlUrl, mut each: impl FnMut(&str)) {
             _ => 0,
         };
         let (mut start, mut running) = (0, 0);
+        // Where the token before ended.
+        let mut ended = None;
         for (at, character) in folded.char_indices().chain([(folded.len(), '/')]) {
             let kind = kind(character);
             if kind != running {
                 if running != 0 {
-                    each(&folded[start..at]);
+                    let between = ended.map(|ended| &folded[ended..start]);
+                    each(&folded[start..at], matches!(between, Some("" | "-" | "_" | "+" | " ")));
+                    ended = Some(at);
                 }
                 (start, running) = (at, kind);
             }
@@ -68,13 +90,13 @@ impl UrlLexicon {
         }
         let mut found = self.inside_hosts.as_ref().is_some_and(|tokens| tokens.is_match(url.host()));
         if !found {
-            url_tokens(url, |token| found |= self.tokens.contains(token));
+            joined_url_tokens(url, |token| found |= self.tokens.contains(token));
         }
         found
     }
 }
 
-/// Score of a URL by a linear judge: the weights of texts, over its tokens, each counted once.
+/// Score of a URL by a linear judge: the weights of anchors, over its tokens, each counted once.
 pub(super) fn score(url: &CrawlUrl, vocabulary: &Vocabulary) -> f64 {
     let mut seen: Vec<String> = Vec::new();
     let (mut sum, mut norm) = (0.0, 0.0);
@@ -84,61 +106,10 @@ pub(super) fn score(url: &CrawlUrl, vocabulary: &Vocabulary) -> f64 {
             return;
         }
         seen.push(token.to_owned());
-        sum += word.idf * word.text;
+        sum += word.idf * word.tags;
         norm += word.idf * word.idf;
     });
     if norm > 0.0 { sum / norm.sqrt() } else { 0.0 }
-}
-
-/// Tokens that are much more frequent in the topic's URLs than in others; terms of the topic if the background has no
-/// URLs.
-pub(super) fn propose<'a>(
-    urls: impl Iterator<Item = &'a CrawlUrl>,
-    elsewhere: impl Iterator<Item = &'a CrawlUrl>,
-    terms: &[(String, f64)],
-) -> Vec<String> {
-    #[derive(Default)]
-    struct Count<'a> {
-        urls: f64,
-        hosts: FxHashSet<&'a str>,
-    }
-    fn count<'a>(urls: impl Iterator<Item = &'a CrawlUrl>) -> (f64, FxHashMap<String, Count<'a>>) {
-        let mut counts: FxHashMap<String, Count<'a>> = FxHashMap::default();
-        let mut total = 0.0;
-        for url in urls {
-            let mut tokens = FxHashSet::default();
-            url_tokens(url, |token| {
-                if text::is_term(token) {
-                    tokens.insert(token.to_owned());
-                }
-            });
-            total += 1.0;
-            for token in tokens {
-                let count = counts.entry(token).or_default();
-                count.urls += 1.0;
-                count.hosts.insert(url.host());
-            }
-        }
-        (total, counts)
-    }
-    let (total, own) = count(urls);
-    let (others, other) = count(elsewhere);
-    let terms: FxHashSet<String> = terms.iter().map(|(term, _)| text::fold(term)).collect();
-    let mut proposed: Vec<(f64, String)> = Vec::new();
-    for (token, count) in own {
-        if count.urls < TERM.pages as f64 || count.hosts.len() < TERM.hosts {
-            continue;
-        }
-        let elsewhere = other.get(&token).map_or(0.0, |count| count.urls);
-        let lift = (count.urls / total) / ((elsewhere + 0.5) / (others + 1.0));
-        let is_meaningful = if others > 0.0 { lift >= LEAST_LIFT } else { terms.contains(&token) };
-        if is_meaningful {
-            proposed.push((count.urls * lift.clamp(1.0, LARGEST_LIFT).ln(), token));
-        }
-    }
-    proposed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    proposed.truncate(MOST);
-    proposed.into_iter().map(|(_, token)| token).collect()
 }
 
 #[cfg(test)]
@@ -171,6 +142,10 @@ mod tests {
         let matches = |url: &str| lexicon.matches(&CrawlUrl::parse(url).unwrap());
         for url in ["http://x.cn/sports/1", "http://mysports.cn/", "http://x.cn/?c=NBA", "http://x.cn/足球/"] {
             assert!(matches(url), "{url}");
+        }
+        let joined = UrlLexicon::new(&["machinelearning".to_owned(), "tiyu".to_owned()]);
+        for (url, found) in [("/tags/Machine-Learning/", true), ("/ti_yu/1", true), ("/machine/learning", false)] {
+            assert_eq!(joined.matches(&CrawlUrl::parse(&format!("http://x.cn{url}")).unwrap()), found, "{url}");
         }
         for url in ["http://x.cn/esports/", "http://nbax.cn/", "http://x.cn/足球场"] {
             assert!(!matches(url), "{url}");

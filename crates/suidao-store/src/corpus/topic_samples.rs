@@ -5,8 +5,10 @@ use rustc_hash::FxHashSet;
 use super::catalogue::Catalogue;
 use super::entry::CatalogueEntry;
 use super::filter::Selection;
+use super::names::UrlNames;
 use super::stream::stream;
 use crate::store::{Store, StoreError};
+use suidao_page::model::{CrawlUrl, UrlId};
 use suidao_page::topic::Sample;
 
 /// Documents on topic, and others of the same hosts.
@@ -48,7 +50,33 @@ impl TopicSamples {
         samples.extend(background);
         Ok(Self { samples, background: Vec::new() })
     }
+
+    /// At most `most` other pages of the paths by which these documents were found, up to [`PATH`] links back: mostly
+    /// listings, which link to them or lie in tunnels to them.
+    ///
+    /// # Errors
+    /// As [`Self::relevant`].
+    pub fn linking(&self, store: &Store, catalogue: &Catalogue, most: usize) -> Result<Vec<Sample>, StoreError> {
+        let names = UrlNames::read(store, catalogue)?;
+        let own = self.samples.iter().chain(&self.background).filter_map(|sample| sample.url.as_ref());
+        let own: FxHashSet<&CrawlUrl> = own.collect();
+        let documents: FxHashSet<UrlId> = names.iter().filter(|(_, url)| own.contains(url)).map(|(id, _)| id).collect();
+        let path = |id: &UrlId| std::iter::successors(names.found_on(*id), |id| names.found_on(*id)).take(PATH);
+        let on_paths: FxHashSet<UrlId> = documents.iter().flat_map(path).collect();
+        let is_wanted = |entry: &CatalogueEntry| on_paths.contains(&entry.id) && !documents.contains(&entry.id);
+        let found: Vec<usize> = (0..)
+            .zip(&catalogue.entries)
+            .filter(|(_, entry)| entry.is_whole() && is_wanted(entry))
+            .map(|(position, _)| position)
+            .collect();
+        let Self { mut samples, background } = read(store, catalogue, evenly(&found, most).into_iter())?;
+        samples.extend(background);
+        Ok(samples)
+    }
 }
+
+/// Links from a document back to the first page of its path.
+const PATH: usize = 3;
 
 /// Positions of at most `most` documents.
 fn drawn(catalogue: &Catalogue, most: usize, is_wanted: impl Fn(&CatalogueEntry) -> bool) -> Vec<usize> {
@@ -60,6 +88,10 @@ fn drawn(catalogue: &Catalogue, most: usize, is_wanted: impl Fn(&CatalogueEntry)
         .filter(|(_, entry)| is_usable(entry) && is_wanted(entry))
         .map(|(position, _)| position)
         .collect();
+    evenly(&found, most)
+}
+
+fn evenly(found: &[usize], most: usize) -> Vec<usize> {
     let number = found.len().min(most);
     (0..number).map(|n| found[n * found.len() / number]).collect()
 }
