@@ -5,11 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 use suidao_page::read::dom::Dom;
+use suidao_page::read::json_ld::JsonLd;
 
 use crate::content::main_text;
 use crate::rules::{FieldRule, PageRule, RulesError, ValueKind, applies, parse};
 use crate::selector::CheckedSelector;
-use crate::structured::{at_path, objects};
+use crate::structured::at_path;
 use crate::tree::PageTree;
 use crate::value::{extract_value, property, typed};
 
@@ -22,7 +23,6 @@ pub struct Extractor {
     rules: String,
     fields: Vec<FieldRule>,
     pages: Vec<PageRule>,
-    scripts: CheckedSelector,
     body: CheckedSelector,
     /// Pages with a value and pages, by field and host.
     hits: Mutex<BTreeMap<(String, String), [u64; 2]>>,
@@ -54,8 +54,7 @@ impl Extractor {
     pub fn parse(rules: &str) -> Result<Self, RulesError> {
         let (fields, pages) = parse(rules)?;
         let known = |text| CheckedSelector::parse(text).expect("the selector is part of the program");
-        let scripts = known("script[type=\"application/ld+json\" i]");
-        Ok(Self { rules: rules.to_owned(), fields, pages, scripts, body: known("body"), hits: Mutex::default() })
+        Ok(Self { rules: rules.to_owned(), fields, pages, body: known("body"), hits: Mutex::default() })
     }
 
     /// The rules as they were written.
@@ -93,8 +92,6 @@ impl Extractor {
             return Extracted::default();
         }
         let tree = &PageTree::of(dom);
-        let has_jsonld = self.fields.iter().any(|rule| !rule.jsonld.is_empty() && applies(&rule.hosts, host));
-        let objects = if has_jsonld { objects(tree, &self.scripts) } else { Vec::new() };
         let mut values = Map::new();
         let mut tried: Vec<&str> = Vec::new();
         for rule in self.fields.iter().filter(|rule| applies(&rule.hosts, host)) {
@@ -103,7 +100,7 @@ impl Extractor {
             }
             // A rule for the host comes before one for all.
             if !values.contains_key(&rule.name)
-                && let Some(value) = value(rule, tree, &objects)
+                && let Some(value) = value(rule, tree, dom.json_ld())
             {
                 values.insert(rule.name.clone(), value);
             }
@@ -132,7 +129,7 @@ impl Extractor {
 }
 
 /// The value of a field by the first source that has one: selector, JSON-LD, microdata.
-fn value(rule: &FieldRule, tree: &PageTree, objects: &[Value]) -> Option<Value> {
+fn value(rule: &FieldRule, tree: &PageTree, scripts: &[JsonLd]) -> Option<Value> {
     let convert = |texts: &mut dyn Iterator<Item = String>| {
         let mut values = texts.filter_map(|text| typed(&text, rule.kind, &tree.base));
         if !rule.many {
@@ -145,7 +142,7 @@ fn value(rule: &FieldRule, tree: &PageTree, objects: &[Value]) -> Option<Value> 
         convert(&mut tree.select(selector).filter_map(|element| extract_value(&element, &rule.take)))
     });
     selected
-        .or_else(|| convert(&mut at_path(objects, &rule.jsonld).into_iter().filter(|_| !rule.jsonld.is_empty())))
+        .or_else(|| convert(&mut at_path(scripts, &rule.jsonld).into_iter().filter(|_| !rule.jsonld.is_empty())))
         .or_else(|| {
             let selector = rule.microdata.as_ref()?;
             convert(&mut tree.select(selector).filter_map(|element| property(&element)))

@@ -2,25 +2,16 @@
 
 use serde_json::Value;
 
-use crate::selector::CheckedSelector;
-use crate::tree::PageTree;
+use suidao_page::read::json_ld::JsonLd;
 
-/// Longest script read, in bytes, and most values of a path.
-const SCRIPT: usize = 1 << 20;
+/// Most values of a path.
 const VALUES: usize = 1_000;
-
-/// The objects of a page's JSON-LD scripts.
-pub fn objects(tree: &PageTree, scripts: &CheckedSelector) -> Vec<Value> {
-    let text = |element: scraper::ElementRef| element.text().collect::<String>();
-    let parsed = tree.select(scripts).map(text).filter(|text| text.len() <= SCRIPT);
-    parsed.filter_map(|text| serde_json::from_str(text.trim()).ok()).collect()
-}
 
 /// The texts at the end of a path of keys, in document order. Lists count as each of their elements, `@graph` as its
 /// objects, and an object at the end as its name or value.
-pub fn at_path(objects: &[Value], path: &[String]) -> Vec<String> {
+pub fn at_path(scripts: &[JsonLd], path: &[String]) -> Vec<String> {
     let mut found = Vec::new();
-    objects.iter().for_each(|object| follow(object, path, &mut found));
+    scripts.iter().filter_map(JsonLd::whole).for_each(|object| follow(object, path, &mut found));
     found
 }
 

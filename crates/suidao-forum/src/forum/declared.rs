@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::times::of_attribute;
 use super::tree::{NodeId, Tree};
 use suidao_page::model::{ApproxTime, CrawlUrl, PostRecord, ThreadRecord, TimeContext};
+use suidao_page::read::json_ld::JsonLd;
 
 /// Types of posts and threads.
 const KINDS: [&str; 6] =
@@ -31,14 +32,7 @@ pub(super) struct DeclaredItem {
 
 pub(super) fn items(tree: &Tree, clock: TimeContext) -> Vec<DeclaredItem> {
     let mut found = Vec::new();
-    for node in 0..tree.len() {
-        if tree.name(node) == "script" && tree.is_element(node) {
-            let text: String = tree.children(node).map(|child| tree.own_text(child)).collect();
-            if let Ok(value) = serde_json::from_str::<Value>(&text) {
-                gather(&value, 0, clock, &mut found);
-            }
-        }
-    }
+    tree.json_ld().iter().filter_map(JsonLd::whole).for_each(|value| gather(value, 0, clock, &mut found));
     microdata(tree, clock, &mut found);
     found
 }

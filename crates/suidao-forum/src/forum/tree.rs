@@ -13,6 +13,7 @@ use html5ever::{LocalName, local_name};
 
 use suidao_page::model::{CrawlUrl, Fetched};
 use suidao_page::read::dom::Dom;
+use suidao_page::read::json_ld::JsonLd;
 
 /// Index of a node in page order. 0 is the root.
 pub type NodeId = usize;
@@ -66,6 +67,7 @@ pub struct Tree {
     /// Declared language of the page.
     language: String,
     base: CrawlUrl,
+    json_ld: Vec<JsonLd>,
     /// Menu entries whose values are URLs, with their texts.
     options: Vec<(CrawlUrl, String)>,
 }
@@ -83,6 +85,10 @@ impl Tree {
 
     pub fn title(&self) -> &str {
         &self.title
+    }
+
+    pub(super) fn json_ld(&self) -> &[JsonLd] {
+        &self.json_ld
     }
 
     pub(super) fn language(&self) -> &str {

@@ -107,7 +107,7 @@ impl Bylines {
         }
     }
 
-    pub(super) fn json_ld(&mut self, script: &JsonLd<'_>) {
+    pub(super) fn json_ld(&mut self, script: &JsonLd) {
         let names: Vec<String> = match script {
             JsonLd::Whole(value) => {
                 let authors = json_ld::objects(value).into_iter().filter_map(|(_, object)| object.get("author"));

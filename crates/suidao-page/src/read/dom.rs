@@ -8,7 +8,7 @@ mod gate;
 mod sink;
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 
 use encoding_rs::{Encoding, UTF_8};
@@ -20,6 +20,7 @@ use self::gate::{Gate, NODES};
 pub use self::sink::NodeContent;
 use self::sink::{DOCUMENT, NONE, TreeNode};
 use super::charset::{self, CharsetFrom};
+use super::json_ld::{self, JsonLd};
 use super::media::{self, MediaKind};
 use super::tokens::tokenize;
 use crate::model::{CrawlUrl, Defect, Fetched};
@@ -40,6 +41,7 @@ pub struct Dom<'a> {
     nodes: Vec<Node>,
     /// Nothing was beyond the limits.
     pub(super) complete: bool,
+    json_ld: OnceCell<Vec<JsonLd>>,
 }
 
 struct Node {
@@ -79,7 +81,7 @@ impl<'a> Dom<'a> {
             }
         }
         nodes[0].end = index(nodes.len());
-        Self { response, kind, charset, charset_from, defects, nodes, complete }
+        Self { response, kind, charset, charset_from, defects, nodes, complete, json_ld: OnceCell::new() }
     }
 
     /// The response that was read; its body is the rendered page, if there is one.
@@ -98,6 +100,11 @@ impl<'a> Dom<'a> {
 
     pub fn is_html(&self) -> bool {
         self.kind == Some(MediaKind::Html)
+    }
+
+    /// Its scripts with JSON-LD, in page order.
+    pub fn json_ld(&self) -> &[JsonLd] {
+        self.json_ld.get_or_init(|| json_ld::scripts(self))
     }
 
     /// Number of nodes, the document included.

@@ -29,8 +29,6 @@ use crate::model::CrawlUrl;
 pub(super) const TEXT: usize = 2 << 20;
 /// Maximum bytes of a title.
 const TITLE: usize = 4_000;
-/// Maximum bytes of a JSON-LD script.
-const SCRIPT: usize = 1 << 20;
 /// Maximum `meta` elements with robots directives, and bytes of a name or language.
 const ROBOTS: usize = 1_000;
 const NAME: usize = 64;
@@ -102,10 +100,11 @@ pub(super) fn read(dom: &Dom, lenient: bool, recorder: Option<&mut Recorder>) ->
         TreeStep::Open(tag, ns) => builder.start(tag, ns),
         TreeStep::Close(tag) => {
             builder.markup.dates.end(&tag.name);
-            builder.end(tag);
+            builder.end();
         }
         TreeStep::Text(text) => builder.text(text),
     });
+    builder.declared(dom.json_ld());
     builder.markup.cut |= !dom.complete;
     builder.finish(recorder)
 }
@@ -143,8 +142,6 @@ pub(super) struct MarkupBuilder {
     pub(super) hidden: Option<usize>,
     /// White space is preserved while the stack is longer than this.
     pub(super) pre: Option<usize>,
-    /// The open JSON-LD script.
-    pub(super) script: Option<String>,
     videos: Videos,
     pub(super) formula: Formula,
     pub(super) link: Option<OpenLink>,
@@ -185,7 +182,6 @@ impl MarkupBuilder {
             gap: Gap::default(),
             hidden: None,
             pre: None,
-            script: None,
             videos: Videos::default(),
             formula: Formula::default(),
             link: None,
@@ -216,9 +212,6 @@ impl MarkupBuilder {
     fn start(&mut self, tag: &Tag, ns: &Namespace) {
         self.markup.dates.tag(tag);
         self.videos.tag(tag, tag.name == local_name!("source") && self.inside(&local_name!("video")));
-        if tag.name == local_name!("script") && is_json_ld(tag) {
-            self.script = Some(String::new());
-        }
         let depth = self.stack.len();
         if self.in_reading && is_block(&tag.name) {
             // A reading that was never closed.
@@ -315,15 +308,12 @@ impl MarkupBuilder {
         self.stack.iter().any(|open| open.name == *name)
     }
 
-    fn end(&mut self, tag: &Tag) {
+    fn end(&mut self) {
         self.record_end(self.stack.len().saturating_sub(1));
         if self.stack.pop().is_some_and(|open| open.block) {
             self.end_block();
         }
         let depth = self.stack.len();
-        if tag.name == local_name!("script") {
-            self.end_script();
-        }
         self.in_title = false;
         if self.skip == Some(depth) {
             (self.skip, self.in_reading) = (None, false);
@@ -346,9 +336,6 @@ impl MarkupBuilder {
     fn text(&mut self, text: &str) {
         self.markup.dates.text(text);
         if self.skip.is_some() {
-            if let Some(script) = &mut self.script {
-                script.push_str(head(text, SCRIPT.saturating_sub(script.len())));
-            }
             self.add_to_source(text);
         } else if self.in_title {
             self.title.push_str(head(text, TITLE.saturating_sub(self.title.len())));
@@ -369,14 +356,13 @@ impl MarkupBuilder {
         }
     }
 
-    fn end_script(&mut self) {
-        if let Some(script) = self.script.take() {
-            let script = JsonLd::read(&script);
-            self.markup.dates.json_ld(&script);
-            self.markup.bylines.json_ld(&script);
-            self.markup.sources.json_ld(&script);
-            self.videos.json_ld(&script);
-            self.markup.declared.json_ld(&script);
+    fn declared(&mut self, scripts: &[JsonLd]) {
+        for script in scripts {
+            self.markup.dates.json_ld(script);
+            self.markup.bylines.json_ld(script);
+            self.markup.sources.json_ld(script);
+            self.videos.json_ld(script);
+            self.markup.declared.json_ld(script);
         }
     }
 
@@ -423,7 +409,6 @@ impl MarkupBuilder {
         if let (Some(recorder), Some(recorded)) = (recorder, self.recorder.take()) {
             *recorder = recorded;
         }
-        self.end_script();
         self.markup.videos = std::mem::take(&mut self.videos).resolved(&self.references);
         fold_into(&mut self.markup.title, &self.title);
         self.markup.cut |= self.references.is_full();

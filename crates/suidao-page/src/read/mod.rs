@@ -21,7 +21,7 @@ mod hanzi;
 mod header;
 mod headline;
 mod inserts;
-mod json_ld;
+pub mod json_ld;
 mod language;
 mod layout;
 mod links;

@@ -40,7 +40,7 @@ impl Sources {
         }
     }
 
-    pub(super) fn json_ld(&mut self, script: &JsonLd<'_>) {
+    pub(super) fn json_ld(&mut self, script: &JsonLd) {
         let JsonLd::Whole(value) = script else { return };
         let articles: Vec<_> =
             json_ld::objects(value).into_iter().filter(|(rank, _)| *rank == 0).map(|(_, object)| object).collect();

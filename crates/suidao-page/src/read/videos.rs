@@ -49,7 +49,7 @@ impl Videos {
         }
     }
 
-    pub(super) fn json_ld(&mut self, script: &JsonLd<'_>) {
+    pub(super) fn json_ld(&mut self, script: &JsonLd) {
         let JsonLd::Whole(value) = script else { return };
         for (_, object) in json_ld::objects(value) {
             let is_video = object.get("@type").is_some_and(|kind| match kind {

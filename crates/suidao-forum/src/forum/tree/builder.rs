@@ -8,6 +8,7 @@ use crate::forum::WORDS;
 use suidao_page::model::CrawlUrl;
 use suidao_page::read::dom::{DEPTH, Dom, TreeStep};
 use suidao_page::read::element_role::is_hidden;
+use suidao_page::read::json_ld::JsonLd;
 use suidao_page::read::markup::{attribute, fold_into};
 use suidao_page::read::names::{is_block, is_fallback, is_skipped};
 use suidao_page::read::references::References;
@@ -41,7 +42,7 @@ pub(super) fn build(dom: &Dom) -> Tree {
         TreeStep::Close(_) => builder.close(),
         TreeStep::Text(text) => builder.text(text),
     });
-    builder.finish()
+    builder.finish(dom.json_ld().to_vec())
 }
 
 struct OpenElement {
@@ -127,12 +128,9 @@ impl Builder {
             || is_fallback(&tag.name) && tag.name != local_name!("noscript")
             || tag.name == local_name!("button")
             || *ns != ns!(html) && matches!(tag.name, local_name!("svg") | local_name!("math"));
-        let declares = tag.name == local_name!("script")
-            && attribute(tag, &local_name!("type"))
-                .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
         // Titles need no element.
         let node = if tag.name == local_name!("title") { self.top() } else { self.add(tag, is_block(&tag.name)) };
-        if skipped && !declares {
+        if skipped {
             self.skip = Some(depth);
         }
         self.push(tag, node);
@@ -285,10 +283,10 @@ impl Builder {
         self.bytes += node.text.len() - before;
     }
 
-    fn finish(mut self) -> Tree {
+    fn finish(mut self, json_ld: Vec<JsonLd>) -> Tree {
         self.nodes[0].end = self.nodes.len() as u32;
         let Self { nodes, title, language, options, .. } = self;
-        Tree { nodes, title, language, base: self.references.base().clone(), options }
+        Tree { nodes, title, language, base: self.references.base().clone(), json_ld, options }
     }
 }
 

@@ -200,7 +200,7 @@ impl Dates {
         }
     }
 
-    pub(in crate::read) fn json_ld(&mut self, script: &JsonLd<'_>) {
+    pub(in crate::read) fn json_ld(&mut self, script: &JsonLd) {
         let found = script::json_ld(script);
         // Several scripts may declare one each; a list of articles declares many in one.
         let room = 4 * FEW - self.json_ld.len().min(4 * FEW);

@@ -21,7 +21,7 @@ pub(super) struct JsonLdFacts {
     pub(super) changed: Vec<ParsedDate>,
 }
 
-pub(super) fn json_ld(script: &JsonLd<'_>) -> JsonLdFacts {
+pub(super) fn json_ld(script: &JsonLd) -> JsonLdFacts {
     let value = match script {
         JsonLd::Whole(value) => value,
         JsonLd::Broken(script) => {
