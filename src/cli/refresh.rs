@@ -1,7 +1,7 @@
 //! `suidao refresh`: revisits the pages of a crawl within a budget.
 
 use std::fmt::{self, Display, Formatter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
@@ -20,23 +20,33 @@ use suidao::store::{CrawlDirectory, Meta, Store, refreshes, rfc3339};
 use suidao::topic::Topic;
 
 use super::names::{between, one_of};
+use super::nats::NatsArgs;
 use super::network::NetworkArgs;
 use super::operate::OperatingArgs;
 use super::outcome::{Exit, Verbosity};
 use super::screen::Screen;
+use super::source::CLUSTER;
 use super::summary::RunSummary;
-use super::{dry_run, inputs};
+use super::{cluster, dry_run, inputs};
 
 /// Revisit the pages of a crawl that have probably changed, and fetch promising pages that they newly link to; the same
 /// command resumes a round.
 #[derive(Args)]
 #[command(after_help = "Example: suidao refresh ml --requests 2000 --contact me@example.cn")]
 pub struct RefreshArgs {
-    /// Crawl directory
+    /// Crawl directory, or cluster:NAME for a distributed crawl, whose workers then visit its pages
     pub directory: PathBuf,
     /// Lexicon [default: the copy in the crawl directory]
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
+    #[command(flatten)]
+    pub nats: NatsArgs,
+    /// With cluster:NAME, work on the round too: directory for the files of this machine
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// With --output, name of this worker: letters, digits, hyphens and underscores [default: the name of the machine]
+    #[arg(long, value_name = "NAME", requires = "output")]
+    pub worker: Option<String>,
     /// Print what would be fetched and why; fetch nothing
     #[arg(long, conflicts_with = "watch", help_heading = "Output")]
     pub dry_run: bool,
@@ -66,6 +76,12 @@ pub struct RefreshArgs {
 }
 
 pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
+    if let Some(name) = args.directory.to_str().and_then(|text| text.strip_prefix(CLUSTER)) {
+        return cluster::refresh(name, args, verbosity);
+    }
+    if args.output.is_some() {
+        bail!("--output is for the files of a worker; with a crawl directory the pages are written to it");
+    }
     let directory = CrawlDirectory::new(&args.directory);
     // Reports what is missing, if anything.
     let meta = Meta::read(&directory)?;
@@ -103,7 +119,12 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
 impl RefreshArgs {
     /// The configuration stored in the crawl directory, or the given one; then --set and flags.
     fn config(&self, directory: &CrawlDirectory) -> Result<Config> {
-        let mut config = self.network.load_over(&directory.config_toml(), !self.dry_run)?;
+        self.config_over(&directory.config_toml())
+    }
+
+    /// As [`Self::config`], with a stored configuration.
+    pub fn config_over(&self, stored: &Path) -> Result<Config> {
+        let mut config = self.network.load_over(stored, !self.dry_run)?;
         let refresh = &mut config.refresh;
         refresh.policy = self.policy.unwrap_or(refresh.policy);
         refresh.requests = self.requests.unwrap_or(refresh.requests);
@@ -119,7 +140,7 @@ impl RefreshArgs {
         if self.dry_run { Ok(topic) } else { inputs::layered(topic, &config.strategy) }
     }
 
-    fn budget(&self, config: &Config) -> Budget {
+    pub fn budget(&self, config: &Config) -> Budget {
         if self.watch.is_some() {
             return Budget::PerDay(config.refresh.per_day);
         }

@@ -10,6 +10,8 @@ mod support;
 mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_faults;
+#[cfg(feature = "cluster")]
+mod cluster_refresh;
 mod disk;
 mod faults;
 mod interrupt;

@@ -34,6 +34,9 @@ pub(crate) struct LogPosition {
     pub last: Option<Millis>,
 }
 
+/// Digest of settings in a checkpoint without a machine: all segments are replayed.
+pub(crate) const NO_STATE: u64 = 0;
+
 /// A machine to save.
 pub(crate) struct Saved {
     /// Digest of the settings that affect how events change the state.
@@ -135,7 +138,7 @@ pub(crate) async fn restore(
 
 fn load(directory: &CrawlDirectory, position: LogPosition, settings: u64, new: impl Fn() -> Crawl) -> Option<Crawl> {
     let (mut pieces, state) = Pieces::open(directory)?;
-    if state.batches != position.through || state.settings != settings {
+    if state.batches != position.through || state.settings != settings || state.settings == NO_STATE {
         return None;
     }
     let mut crawl = new();

@@ -1,12 +1,12 @@
 //! One crawl directory from all partitions: their logs become one, in the order in which the server stored them, with
 //! new numbers for URLs and hosts.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use suidao_live::live::crawl_settings;
-use suidao_page::model::{CrawlUrl, Event, HostId, Millis, Renumber, UrlId};
+use suidao_page::model::{Budget, CrawlUrl, Event, HostId, Millis, RefreshStep, Renumber, UrlId};
 use suidao_store::corpus::MAX_BODY;
 use suidao_store::store::directory::write_own;
 use suidao_store::store::harvest::HarvestCurve;
@@ -202,6 +202,8 @@ struct Merger {
     urls: HashMap<u64, UrlId>,
     hosts: HashMap<String, HostId>,
     partitions: BTreeMap<u32, Numbers>,
+    /// Partitions that take part in a round of revisits.
+    rounds: BTreeSet<u32>,
     /// Pages, and relevant ones.
     pages: (u64, u64),
 }
@@ -238,6 +240,11 @@ impl Merger {
             if matches!(event, Event::LearntElsewhere { .. }) {
                 continue;
             }
+            if let Event::Refresh(step) = &mut event
+                && !self.is_of_common_round(partition, step)
+            {
+                continue;
+            }
             event.renumber(&mut numbers);
             if let Event::PageFetched(page) = &event
                 && page.changes.is_none()
@@ -249,6 +256,25 @@ impl Merger {
         }
         self.partitions.insert(partition, numbers);
         record
+    }
+
+    /// The rounds of all partitions are one: it begins with the first and ends with the last. Returns whether anything is
+    /// left of a step.
+    fn is_of_common_round(&mut self, partition: u32, step: &mut RefreshStep) -> bool {
+        match step.budget {
+            None => return true,
+            Some(Budget::Spent) => {
+                self.rounds.remove(&partition);
+                return self.rounds.is_empty();
+            }
+            Some(_) => {
+                if !self.rounds.is_empty() {
+                    step.budget = None;
+                }
+                self.rounds.insert(partition);
+            }
+        }
+        step.budget.is_some() || !step.sources.is_empty()
     }
 
     /// Numbers the next URL of a partition; false if another has discovered it before.

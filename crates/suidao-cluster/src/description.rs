@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use suidao_crawl::crawl::{Crawl, Partition, StopConditions};
+use suidao_crawl::crawl::{Crawl, Partition, Refresh, StopConditions};
+use suidao_crawl::revisit::settings::RefreshSettings;
 use suidao_live::config::Config;
 use suidao_live::config::stored::ConfigUse;
 use suidao_live::live::crawl_settings;
@@ -15,6 +16,7 @@ use suidao_store::store::directory::write_own;
 use crate::archive::SharedArchive;
 use crate::error::ClusterError;
 use crate::nats::{NatsConnection, Streams};
+use crate::round::ClusterRound;
 
 /// Key of the description.
 const KEY: &str = "description";
@@ -53,6 +55,8 @@ pub(crate) struct Description {
 pub struct SharedCrawl {
     pub(crate) streams: Streams,
     pub(crate) description: Description,
+    /// Its workers visit pages again; else they crawl.
+    pub(crate) round: Option<ClusterRound>,
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -82,7 +86,7 @@ impl NewCrawl {
         };
         let streams = nats.create(&self.name, self.replicas).await?;
         match streams.write(KEY, &description, 0).await {
-            Ok(Some(_)) => Ok(SharedCrawl { streams, description }),
+            Ok(Some(_)) => Ok(SharedCrawl { streams, description, round: None }),
             // Someone else has created it at the same moment.
             Ok(None) => Err(ClusterError::Exists(self.name.clone())),
             Err(error) => {
@@ -108,7 +112,8 @@ impl SharedCrawl {
             let (name, found) = (name.to_owned(), description.version);
             return Err(ClusterError::OtherVersion { name, found, own: VERSION });
         }
-        Ok(Self { streams, description })
+        let round = ClusterRound::read(&streams).await?;
+        Ok(Self { streams, description, round })
     }
 
     pub fn name(&self) -> &str {
@@ -141,6 +146,19 @@ impl SharedCrawl {
         Ok(Config::parse_stored(&name, &self.description.config, &[], ConfigUse::Offline)?)
     }
 
+    /// The settings of its refresh, as they were when it was created.
+    ///
+    /// # Errors
+    /// [`ClusterError`]: the configuration on the server is damaged.
+    pub fn refresh_settings(&self) -> Result<RefreshSettings, ClusterError> {
+        Ok(self.config()?.refresh)
+    }
+
+    /// The round on which its workers work, if they do not crawl.
+    pub fn round(&self) -> Option<&ClusterRound> {
+        self.round.as_ref()
+    }
+
     /// Copies the configuration into a directory; returns its path.
     pub fn copy_config(&self, directory: &Path) -> Result<PathBuf, ClusterError> {
         std::fs::create_dir_all(directory).map_err(StoreError::io(directory, "create it"))?;
@@ -158,6 +176,11 @@ impl SharedCrawl {
         // Goals are the whole crawl's.
         settings.goals = StopConditions::default();
         settings.limits.pages = self.description.pages.map(|_| 0);
+        if let Some(round) = &self.round {
+            settings.refresh = Some(Refresh { settings: round.settings.clone(), budget: round.budget });
+            settings.limits.pages = None;
+            settings.harvest_rate = Some(round.harvest_rate);
+        }
         let strategy = config.strategy.build(settings.page_threshold);
         Crawl::new(settings, strategy)
     }

@@ -41,6 +41,11 @@ pub enum ClusterError {
     Deleted(String),
     #[error("--max-requests is not possible in a distributed crawl; use --max-pages or --stop-when")]
     RequestLimit,
+    #[error(
+        "{workers} workers of the crawl {name} are at work; revisit its pages when they have ended, or stop them (`suidao \
+         cluster stop {name}`)"
+    )]
+    AtWork { name: String, workers: usize },
     #[error("the crawl {name} was created by suidao {found}, this is {own}; use the same version on all machines")]
     OtherVersion { name: String, found: String, own: &'static str },
     #[error("a worker named {0} already works for this crawl; give this one another name (--worker)")]

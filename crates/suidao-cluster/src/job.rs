@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::archive::{SharedArchive, is_bucket};
+use crate::checkpoints::NO_STATE;
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
 use crate::learning::Exchange;
@@ -90,7 +91,8 @@ pub async fn work(
     let (notices, noticed) = unbounded_channel();
     let (arrivals, arrived) = unbounded_channel();
     let (own, published) = watch::channel(BTreeMap::new());
-    let settings = fold_digest(config, &job.topic, None);
+    // A refresh knows the histories of pages, which the checkpoints of a crawl lack.
+    let settings = if shared.round.is_some() { NO_STATE } else { fold_digest(config, &job.topic, None) };
     let ownership = Ownership {
         shared: shared.clone(),
         topic: Arc::clone(&job.topic),

@@ -27,6 +27,7 @@ pub mod ownership;
 mod packed;
 mod rates;
 mod requests;
+mod round;
 mod segments;
 mod session;
 mod status;
@@ -35,7 +36,8 @@ pub mod writer;
 
 use std::path::Path;
 
-use suidao_page::model::{CrawlUrl, Millis};
+use suidao_crawl::revisit::settings::RefreshSettings;
+use suidao_page::model::{Budget, CrawlUrl, Millis};
 use suidao_store::store::StoreError;
 
 pub use archive::is_bucket;
@@ -44,6 +46,7 @@ pub use description::{NewCrawl, SharedCrawl};
 pub use error::ClusterError;
 pub use job::{WorkerJob, WorkerReport, work};
 pub use nats::NatsConnection;
+pub use round::ClusterRound;
 pub use status::{ClusterStatus, End, PartitionStatus, WorkerStatus};
 pub use worker::WorkerNews;
 
@@ -86,7 +89,38 @@ fn make_archive(new: &NewCrawl) -> Result<(), ClusterError> {
 pub async fn add_seeds(nats: &NatsConnection, name: &str, seeds: &[CrawlUrl], at: Millis) -> Result<(), ClusterError> {
     let shared = SharedCrawl::open(nats, name).await?;
     send_seeds(&shared, seeds, at).await?;
+    ClusterRound::end(&shared.streams).await?;
     status::reopen(&shared, at).await
+}
+
+/// Begins a round of revisits, or resumes the last one if it has not ended and has the same budget and settings. Workers
+/// that start from now on visit pages. Returns whether a round was resumed.
+///
+/// # Errors
+/// [`ClusterError`]: a worker is crawling, or works on another round.
+pub async fn refresh(
+    nats: &NatsConnection,
+    name: &str,
+    budget: Budget,
+    settings: RefreshSettings,
+    begun: Millis,
+) -> Result<bool, ClusterError> {
+    let shared = SharedCrawl::open(nats, name).await?;
+    let now = status::status(&shared).await?;
+    let is_same = |old: &ClusterRound| (old.budget, &old.settings) == (budget, &settings);
+    let resumes = shared.round.as_ref().is_some_and(is_same) && !matches!(now.end, Some(End::Done(_)));
+    let workers = now.alive().count();
+    if workers > 0 && !(resumes && now.end.is_none()) {
+        return Err(ClusterError::AtWork { name: name.to_owned(), workers });
+    }
+    if !resumes {
+        let total = now.total();
+        let harvest_rate = total.relevant as f64 / total.pages.max(1) as f64;
+        let round = ClusterRound { begun, budget, settings, harvest_rate, over: false };
+        round.begin(&shared.streams).await?;
+    }
+    status::reopen(&shared, begun).await?;
+    Ok(resumes)
 }
 
 async fn send_seeds(shared: &SharedCrawl, seeds: &[CrawlUrl], at: Millis) -> Result<(), ClusterError> {

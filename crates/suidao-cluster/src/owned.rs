@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use suidao_crawl::crawl::{BestValues, Crawl};
+use suidao_crawl::crawl::{BestValues, Crawl, RoundShare};
 use suidao_live::live::MonotonicClock;
 use suidao_page::model::{LearntSum, Millis, Stop};
 use tokio::task::JoinHandle;
@@ -49,6 +49,8 @@ pub(crate) struct Owned {
     /// Whether it has returned unused pages since the last lease.
     pub returned_pages: bool,
     pub follower: JoinHandle<()>,
+    /// Its part in a round of revisits, and when it was computed; none in a crawl.
+    pub round: Option<(Millis, RoundShare)>,
 }
 
 impl Owned {
@@ -61,6 +63,7 @@ impl Owned {
             queued: progress.queued,
             known: progress.known,
             hosts_visited: progress.hosts_visited,
+            visits: progress.visits,
             failed: progress.failed,
             in_flight: (self.tickets + self.unwritten.len()) as u64,
             steps: self.steps,
@@ -71,6 +74,7 @@ impl Owned {
             returned_pages: self.returned_pages,
             idle: self.idle,
             best: self.values.and_then(|(_, values)| values.soon),
+            round: self.round.as_ref().map(|(_, share)| share.clone()),
         }
     }
 
@@ -84,10 +88,31 @@ impl Owned {
         Some((pages, self.crawl.learnt().unwrap_or_default()))
     }
 
+    /// Computes its part in the round, if that is due.
+    pub fn update_round(&mut self) {
+        /// Milliseconds for which it is reused; the owner publishes it twice a second.
+        const FRESH: u64 = 200;
+        let now = self.clock.now();
+        if self.round.as_ref().is_some_and(|(at, _)| now.since(*at) >= FRESH) {
+            self.round = Some((now, self.crawl.round_share(now)));
+        }
+    }
+
+    /// Its part in the round is outdated.
+    pub fn expire_round(&mut self) {
+        if let Some((at, _)) = &mut self.round {
+            *at = Millis(0);
+        }
+    }
+
     /// [`Crawl::best_values`], which change with events and, slowly, with time.
     pub fn best(&mut self, now: Millis) -> BestValues {
         /// Milliseconds for which they are reused.
         const FRESH: u64 = 250;
+        if self.round.is_some() {
+            // Grants decide which visits are made, not `crawl.spend`.
+            return BestValues { ready: None, soon: None, theta: 0.0 };
+        }
         match self.values {
             Some((at, values)) if now.since(at) < FRESH => values,
             _ => self.values.insert((now, self.crawl.best_values(now))).1,

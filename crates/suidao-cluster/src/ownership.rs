@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use suidao_crawl::crawl::{Crawl, Exhaustion};
 use suidao_live::config::Config;
 use suidao_live::live::{self, monotonic_now};
-use suidao_page::model::Stop;
+use suidao_page::model::{Budget, Stop};
 use suidao_page::topic::Topic;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
@@ -24,6 +24,7 @@ use crate::leases;
 use crate::log::PartitionLog;
 use crate::nats::SESSION;
 use crate::rates::{LatestHarvest, Rates};
+use crate::round::{self, ClusterRound, follows};
 use crate::session::members;
 use crate::status::{self, ClusterStatus, End, PartitionStatus, WorkerStatus};
 
@@ -47,6 +48,12 @@ pub(crate) enum Order {
     Elsewhere(f32),
     /// The partition may fetch this many pages in all.
     Allow(u32, u64),
+    /// The partition may send this many requests of the round in all.
+    Grant {
+        partition: u32,
+        requests: u64,
+        follows: bool,
+    },
     End(End),
     Failed(ClusterError),
 }
@@ -72,6 +79,8 @@ pub(crate) struct Restored {
     pub saved: u64,
     /// Pages that it may fetch in all.
     pub granted_pages: Option<u64>,
+    /// Requests of a round that it may send in all.
+    pub granted_requests: u64,
 }
 
 /// Value of `owner.PARTITION`: the session of its owner; none if it is free.
@@ -107,7 +116,7 @@ struct Memory {
     steady: u32,
     /// Sessions that own a partition but have no heartbeat, and since when.
     absent: HashMap<String, Instant>,
-    /// Pages that each of its partitions may fetch in all.
+    /// Pages that each of its partitions may fetch in all; in a round, requests.
     granted_pages: BTreeMap<u32, u64>,
     /// Leases of further pages for each since it was taken.
     leases: BTreeMap<u32, u64>,
@@ -246,7 +255,8 @@ impl Ownership {
                 // If this fails, the next turn claims it again.
                 let restored = self.restore(partition).await?;
                 memory.owned.insert(partition, revision);
-                memory.granted_pages.extend(restored.granted_pages.map(|pages| (partition, pages)));
+                let granted = restored.granted_pages.or(self.shared.round.as_ref().map(|_| restored.granted_requests));
+                memory.granted_pages.extend(granted.map(|granted| (partition, granted)));
                 memory.leases.remove(&partition);
                 self.order(Order::Take(Box::new(restored)));
                 claimed += 1;
@@ -286,11 +296,16 @@ impl Ownership {
                     crawl.restore(&record.batch);
                 }
             }
-            let granted_pages = match shared.description.pages {
+            let granted_pages = match shared.description.pages.filter(|_| shared.round.is_none()) {
                 None => None,
                 Some(_) => Some(leases::read(&shared.streams).await?.of(partition)),
             };
-            return Ok(Restored { partition, crawl, log, position, saved: saved.steps, granted_pages });
+            let granted_requests = match shared.round {
+                None => 0,
+                Some(_) => round::read(&shared.streams).await?.of(partition),
+            };
+            let saved = saved.steps;
+            return Ok(Restored { partition, crawl, log, position, saved, granted_pages, granted_requests });
         }
     }
 
@@ -307,6 +322,9 @@ impl Ownership {
 
     /// Leases pages to partitions that have none left and could fetch, and returns the unused ones of idle partitions.
     async fn lease(&self, memory: &mut Memory) -> Result<(), ClusterError> {
+        if let Some(round) = &self.shared.round {
+            return self.grant(round, memory).await;
+        }
         let Some(limit) = self.shared.description.pages else { return Ok(()) };
         let of = |map: &BTreeMap<u32, u64>, partition: &u32| map.get(partition).copied().unwrap_or(0);
         // A partition that has not applied its last lease yet has an outdated report.
@@ -335,6 +353,45 @@ impl Ownership {
             if granted > *pages {
                 *memory.leases.entry(*partition).or_default() += 1;
                 self.order(Order::Allow(*partition, granted));
+            }
+        }
+        Ok(())
+    }
+
+    /// Grants requests of a round to partitions that have used theirs, and returns the unused ones of idle partitions.
+    async fn grant(&self, round: &ClusterRound, memory: &mut Memory) -> Result<(), ClusterError> {
+        let own: BTreeMap<u32, PartitionStatus> = self.own.borrow().clone();
+        let of = |map: &BTreeMap<u32, u64>, partition: &u32| map.get(partition).copied().unwrap_or(0);
+        // A partition that has not applied its last grant yet has an outdated report.
+        let current = own.iter().filter(|(partition, part)| part.leases_received == of(&memory.leases, partition));
+        let (mut wanting, mut idle) = (Vec::new(), Vec::new());
+        for (partition, part) in current {
+            let Some(share) = &part.round else { continue };
+            if part.idle.is_some() && part.in_flight == 0 {
+                if of(&memory.granted_pages, partition) > share.begun {
+                    idle.push(*partition);
+                }
+            } else if share.wants_something() && of(&memory.granted_pages, partition) <= share.begun {
+                wanting.push(*partition);
+            }
+        }
+        if wanting.is_empty() && idle.is_empty() {
+            return Ok(());
+        }
+        let status = status::status(&self.shared).await?;
+        let mut shares = status.shares();
+        shares.extend(own.iter().filter_map(|(partition, part)| Some((*partition, part.round.as_ref()?))));
+        let best = |partition: &u32| shares.get(partition).and_then(|share| share.wanted.keys().next_back().copied());
+        wanting.sort_by_key(|partition| std::cmp::Reverse(best(partition)));
+        let all = (self.shared.description.partitions, &shares);
+        let grants = round::exchange(&self.shared.streams, round.budget, all, &wanting, &idle, live::now()).await?;
+        let follows = follows(&shares);
+        for partition in wanting.iter().chain(&idle) {
+            let granted = grants.of(*partition);
+            let before = memory.granted_pages.insert(*partition, granted);
+            if before != Some(granted) {
+                *memory.leases.entry(*partition).or_default() += 1;
+                self.order(Order::Grant { partition: *partition, requests: granted, follows });
             }
         }
         Ok(())
@@ -392,8 +449,23 @@ impl Ownership {
         Ok(())
     }
 
+    /// Why the round is over, if it is.
+    async fn round_over(&self, round: &ClusterRound, status: &ClusterStatus) -> Result<Option<Stop>, ClusterError> {
+        let Budget::Round { requests, seconds } = round.budget else { return Ok(None) };
+        let spent = || status.shares().values().map(|share| share.spent).sum::<u64>();
+        if requests.is_some_and(|most| spent() >= most) && status.total().in_flight == 0 {
+            return Ok(Some(Stop::BudgetSpent));
+        }
+        let Some(seconds) = seconds else { return Ok(None) };
+        let age = status::age(&self.shared, &self.worker, live::now()).await?;
+        Ok((age >= seconds.saturating_mul(1_000)).then_some(Stop::BudgetSpent))
+    }
+
     /// The stop condition of the whole crawl that is met.
     async fn goal(&self, status: &ClusterStatus, memory: &mut Memory) -> Result<Option<Stop>, ClusterError> {
+        if let Some(round) = &self.shared.round {
+            return self.round_over(round, status).await;
+        }
         let (goals, total) = (&self.config.stop, status.total());
         if status.limit.is_some_and(|most| total.pages >= most) && total.in_flight == 0 {
             return Ok(Some(Stop::PageLimit));

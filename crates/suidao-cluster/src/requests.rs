@@ -7,7 +7,7 @@ use suidao_live::live::{FetchResult, JudgedResults, is_due, monotonic_now, warc_
 use suidao_page::model::{Batch, Event, LearntSum, Millis, Stop};
 use suidao_store::store::WarcEntry;
 
-use crate::checkpoints::{LogPosition, Saved};
+use crate::checkpoints::{LogPosition, NO_STATE, Saved};
 use crate::exchange::{Arrived, Delivery};
 use crate::next_partition::{Candidate, next_partition};
 use crate::owned::Owned;
@@ -50,7 +50,10 @@ impl Worker<'_> {
                 Next::Record(batch) => self.submit(partition, batch, None, false),
                 // At least a moment, so that this loop ends.
                 Next::Wait(until) => own.wake = Some(until.unwrap_or(Millis(u64::MAX)).max(now.after(1))),
-                Next::Done(stop) => own.idle = Some(stop),
+                Next::Done(stop) => {
+                    own.idle = Some(stop);
+                    own.expire_round();
+                }
             }
         }
         TURN
@@ -67,7 +70,7 @@ impl Worker<'_> {
     }
 
     /// Passes a batch to the writer. `settled`: it is the result of a request.
-    fn submit(&mut self, partition: u32, batch: Batch, response: Option<WarcEntry>, settled: bool) {
+    pub(crate) fn submit(&mut self, partition: u32, batch: Batch, response: Option<WarcEntry>, settled: bool) {
         let Some(own) = self.partitions.get_mut(&partition) else { return };
         let leaving: Vec<SentLink> = own.crawl.take_leaving(&batch);
         own.sent += leaving.len() as u64;
@@ -83,10 +86,12 @@ impl Worker<'_> {
     /// Saves a partition if a checkpoint is due.
     pub(crate) fn save(&mut self, partition: u32, at_end: bool) {
         let Some(own) = self.partitions.get_mut(&partition) else { return };
-        if is_due(self.checkpoint_every, own.saved, own.position.steps, at_end)
-            && let Some(pieces) = own.crawl.pieces()
-        {
-            let saved = Saved { settings: self.settings, position: own.position, pieces: pieces.collect() };
+        if is_due(self.checkpoint_every, own.saved, own.position.steps, at_end) {
+            // A refresh resumes from its events alone: then only the log moves to the archive.
+            let saved = match own.crawl.pieces() {
+                Some(pieces) => Saved { settings: self.settings, position: own.position, pieces: pieces.collect() },
+                None => Saved { settings: NO_STATE, position: own.position, pieces: Vec::new() },
+            };
             own.saved = own.position.steps;
             let _ = self.to_writer.send(Work::Save(partition, saved));
         }

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use suidao_crawl::crawl::RoundShare;
 use suidao_page::model::{Millis, Stop};
 
 use crate::description::SharedCrawl;
 use crate::error::ClusterError;
 use crate::packed::{compress, decompress};
+use crate::round::Shares;
 use crate::session::members;
 
 /// Key of the [`End`] of the crawl.
@@ -24,6 +26,8 @@ pub struct PartitionStatus {
     pub queued: u64,
     pub known: u64,
     pub hosts_visited: u64,
+    /// Visits to known pages.
+    pub visits: u64,
     pub failed: u64,
     /// Requests in flight, and steps that are not in its log yet.
     pub in_flight: u64,
@@ -45,6 +49,8 @@ pub struct PartitionStatus {
     pub idle: Option<Stop>,
     /// Expected value of its best URL that may be requested soon.
     pub best: Option<f32>,
+    /// What it has requested in a round of revisits, and could request; none in a crawl.
+    pub round: Option<RoundShare>,
 }
 
 /// What a worker publishes twice a second.
@@ -101,6 +107,18 @@ impl ClusterStatus {
         latest.into_iter().map(|(partition, (_, part))| (partition, part)).collect()
     }
 
+    /// What the partitions of live workers report about the round. Reports of others may be about an earlier one.
+    pub(crate) fn shares(&self) -> Shares<'_> {
+        let parts = self.alive().flat_map(|(_, worker)| &worker.partitions);
+        parts.filter_map(|(partition, part)| Some((*partition, part.round.as_ref()?))).collect()
+    }
+
+    /// Requests finished in the round that the live workers make; none if they crawl.
+    pub fn round_requests(&self) -> Option<u64> {
+        let shares = self.shares();
+        (!shares.is_empty()).then(|| shares.values().map(|share| share.spent).sum())
+    }
+
     pub fn alive(&self) -> impl Iterator<Item = (&String, &WorkerStatus)> {
         self.workers.iter().filter(|(_, worker)| worker.alive)
     }
@@ -115,6 +133,7 @@ impl ClusterStatus {
             total.queued += part.queued;
             total.known += part.known;
             total.hosts_visited += part.hosts_visited;
+            total.visits += part.visits;
             total.failed += part.failed;
             total.in_flight += part.in_flight;
             total.sent += part.sent;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
+use suidao_crawl::crawl::RoundShare;
 use suidao_live::live::{FetchResult, FetchTask, MonotonicClock, NetworkWatch, monotonic_now};
-use suidao_page::model::LearntSum;
+use suidao_page::model::{LearntSum, Millis};
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 
@@ -102,6 +103,7 @@ impl Worker<'_> {
             self.close_idle();
             self.give_up_pages();
             self.share_learning();
+            self.partitions.values_mut().for_each(Owned::update_round);
             self.own.send_replace(self.partitions.iter().map(|(partition, own)| (*partition, own.status())).collect());
             let now = (self.partitions.len(), self.pages.0);
             if now.0 != last_news.0 {
@@ -161,6 +163,14 @@ impl Worker<'_> {
                     own.wake_up();
                 }
             }
+            Order::Grant { partition, requests, follows } => {
+                if let Some(own) = self.partitions.get_mut(&partition) {
+                    own.leases_received += 1;
+                    own.crawl.grant(requests, follows);
+                    own.expire_round();
+                    own.wake_up();
+                }
+            }
             Order::Lost(partition) => self.lose(partition),
             Order::Elsewhere(best) => self.elsewhere = best,
             Order::End(end) => {
@@ -173,7 +183,7 @@ impl Worker<'_> {
     }
 
     fn take(&mut self, restored: Restored) {
-        let Restored { partition, mut crawl, log, position, saved, granted_pages } = restored;
+        let Restored { partition, mut crawl, log, position, saved, granted_pages, granted_requests } = restored;
         self.taken += 1;
         if let Some(pages) = granted_pages {
             crawl.allow(pages.saturating_sub(crawl.progress().pages));
@@ -208,8 +218,20 @@ impl Worker<'_> {
             leases_received: 0,
             returned_pages: false,
             follower,
+            round: self.shared.round.as_ref().map(|_| (Millis(0), RoundShare::default())),
         };
         self.partitions.insert(partition, own);
+        self.join_round(partition, granted_requests);
+    }
+
+    /// Lets a partition take part in the round, if there is one.
+    fn join_round(&mut self, partition: u32, granted: u64) {
+        let Some((round, own)) = self.shared.round.as_ref().zip(self.partitions.get_mut(&partition)) else { return };
+        let now = own.clock.now();
+        own.crawl.grant(granted, false);
+        if let Some(batch) = own.crawl.join_round(round.begun, now) {
+            self.submit(partition, batch, None, false);
+        }
     }
 
     fn handle_notice(&mut self, notice: Notice) -> Result<(), ClusterError> {
@@ -257,7 +279,7 @@ impl Worker<'_> {
 
     /// Lets idle partitions return the pages that they may still fetch, so that others get them.
     fn give_up_pages(&mut self) {
-        if self.shared.description.pages.is_none() {
+        if self.shared.description.pages.is_none() || self.shared.round.is_some() {
             return;
         }
         for own in self.partitions.values_mut() {
@@ -288,6 +310,12 @@ impl Worker<'_> {
         let closed: Vec<u32> =
             self.partitions.iter().filter(|(_, own)| closed(own)).map(|(partition, _)| *partition).collect();
         for partition in closed {
+            if let (Some(End::Done(_)), Some(own)) = (self.end, self.partitions.get_mut(&partition))
+                && own.round.is_some()
+                && let Some(batch) = own.crawl.end_round(own.clock.now())
+            {
+                self.submit(partition, batch, None, false);
+            }
             self.save(partition, true);
             if let Some(own) = self.partitions.get_mut(&partition) {
                 own.closing = true;

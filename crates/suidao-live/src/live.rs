@@ -252,6 +252,7 @@ pub fn crawl_settings(config: &Config, topic: &Topic) -> CrawlSettings {
         watch: None,
         refresh: None,
         partition: None,
+        harvest_rate: None,
     }
 }
 

@@ -8,6 +8,7 @@ use clap::Args;
 use suidao::store::CrawlDirectory;
 
 use super::outcome::{Exit, Verbosity};
+use super::refresh::RefreshArgs;
 
 const ABSENT: &str = "this suidao was built without distributed crawls; install it with them from the source directory: \
                       `cargo install --path . --features cluster`";
@@ -33,6 +34,11 @@ pub fn work(_: &Absent, _: Verbosity) -> Result<Exit> {
 }
 
 pub fn demo(_: usize, _: u64, _: Verbosity) -> Result<Exit> {
+    bail!(ABSENT);
+}
+
+pub fn refresh(_: &str, args: &RefreshArgs, _: Verbosity) -> Result<Exit> {
+    let RefreshArgs { nats: _nats, worker: _worker, .. } = args;
     bail!(ABSENT);
 }
 

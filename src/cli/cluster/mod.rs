@@ -1,8 +1,9 @@
 //! `suidao cluster` and `suidao worker`: a distributed crawl.
 
 mod demo;
+mod refresh;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Error, Result, bail};
@@ -29,6 +30,7 @@ use super::outcome::{Exit, Verbosity};
 use super::signals::interrupted;
 
 pub use demo::run as demo;
+pub use refresh::run as refresh;
 
 /// Manage a distributed crawl; `suidao worker` runs its workers.
 #[derive(Args)]
@@ -264,8 +266,24 @@ fn create(args: &CreateArgs, verbosity: Verbosity) -> Result<Exit> {
 }
 
 pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
-    let name = match &args.worker {
-        Some(name) => name.clone(),
+    let WorkerArgs { name, nats, output, worker, json, network } = args;
+    join(&Joining { name, nats, output, worker: worker.as_deref(), json: *json, network }, verbosity)
+}
+
+/// How a worker works for a crawl.
+struct Joining<'a> {
+    /// Of the crawl.
+    name: &'a str,
+    nats: &'a NatsArgs,
+    output: &'a Path,
+    worker: Option<&'a str>,
+    json: bool,
+    network: &'a NetworkArgs,
+}
+
+fn join(args: &Joining, verbosity: Verbosity) -> Result<Exit> {
+    let name = match args.worker {
+        Some(name) => name.to_owned(),
         None => rustix::system::uname().nodename().to_string_lossy().into_owned(),
     };
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
@@ -274,14 +292,14 @@ pub fn work(args: &WorkerArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     let report = block_on(async {
         let nats = NatsConnection::connect(&args.nats.nats).await?;
-        let shared = SharedCrawl::open(&nats, &args.name).await?;
-        let config = args.network.load_over(&shared.copy_config(&args.output)?, true)?;
+        let shared = SharedCrawl::open(&nats, args.name).await?;
+        let config = args.network.load_over(&shared.copy_config(args.output)?, true)?;
         let topic = Arc::new(shared.topic()?);
         let job = WorkerJob {
             shared,
             topic,
             config,
-            files: args.output.clone(),
+            files: args.output.to_owned(),
             nats: args.nats.nats.clone(),
             name: name.clone(),
         };
@@ -365,6 +383,9 @@ fn describe_status(status: &ClusterStatus) -> String {
         thousands(total.queued),
         thousands(total.in_flight),
     );
+    if let Some((requests, visits)) = round_of(status) {
+        text += &format!("\nRound of revisits: {} sent, {} to known pages in all rounds", requests, visits);
+    }
     if status.end.is_none() {
         text += &format!(", {} messages with links to deliver", thousands(status.waiting_links));
     }
@@ -384,6 +405,13 @@ fn describe_status(status: &ClusterStatus) -> String {
         }
     }
     text
+}
+
+/// Requests of the round that workers report, and visits to known pages so far.
+fn round_of(status: &ClusterStatus) -> Option<(String, String)> {
+    let spent = status.round_requests()?;
+    let visits = status.total().visits as usize;
+    Some((count(spent as usize, "request", "requests"), count(visits, "visit", "visits")))
 }
 
 fn on<T>(args: &NamedArgs, ask: impl AsyncFnOnce(&NatsConnection) -> Result<T, ClusterError>) -> Result<T> {

@@ -21,7 +21,7 @@ use super::frontier::QueueHead;
 use super::outcome::{FetchOutcome, ResponseMeta};
 use super::overview::{Overview, Unreached, WaitReasons};
 use super::partition::SentLink;
-use super::refresh::{ActiveRound, PlannedVisit, is_over};
+use super::refresh::{ActiveRound, NEW_LINK, PlannedVisit, is_over};
 use super::run::Run;
 use super::settings::CrawlSettings;
 use super::spend::{BestValues, WaitCosts};
@@ -103,11 +103,16 @@ impl Crawl {
     /// Takes links from other partitions.
     pub fn receive(&mut self, links: &[SentLink], now: Millis) -> Batch {
         let time = EventTime::without_request(now);
-        let mut events = Vec::new();
+        let (mut events, mut new) = (Vec::new(), Vec::new());
         for sent in links {
             let numbered = self.decide(&mut events, time, |draft| offers::number_sent(draft, sent));
             let Some(id) = numbered else { continue };
             self.decide(&mut events, time, |draft| offers::queue_sent(draft, id, sent));
+            new.extend((sent.new && self.state.is_queued_in_round(id)).then_some((id, NEW_LINK)));
+        }
+        if !new.is_empty() {
+            let step = RefreshStep { due: new, ..RefreshStep::default() };
+            self.decide(&mut events, time, |draft| draft.push(Event::Refresh(Box::new(step))));
         }
         Batch { at: now, latency: None, events }
     }
@@ -133,7 +138,11 @@ impl Crawl {
     /// those sent before.
     pub fn take_leaving(&mut self, batch: &Batch) -> Vec<SentLink> {
         let leaving = std::mem::take(&mut self.state.leaving);
-        leaving.into_iter().map(|link| SentLink::of(self.url(link.to), link, &batch.events)).collect()
+        let sent = leaving.into_iter().map(|link| {
+            let new = self.state.is_new_on_visited(link.to, &batch.events);
+            SentLink::of(self.url(link.to), link, new, &batch.events)
+        });
+        sent.collect()
     }
 
     /// The expected values of the best URLs, by which [`CrawlSettings::spend`] is applied to several partitions. Linear in
@@ -239,7 +248,7 @@ impl Crawl {
     }
 
     /// As [`Crawl::decide`], in a batch of its own; none without events.
-    fn record(&mut self, now: Millis, decision: impl FnOnce(&mut Draft)) -> Option<Batch> {
+    pub(super) fn record(&mut self, now: Millis, decision: impl FnOnce(&mut Draft)) -> Option<Batch> {
         let mut events = Vec::new();
         self.decide(&mut events, EventTime::without_request(now), decision);
         (!events.is_empty()).then_some(Batch { at: now, latency: None, events })
@@ -350,6 +359,9 @@ impl Crawl {
         if let Some(batch) = self.visit_due(now) {
             return Next::Record(batch);
         }
+        if let Some(next) = self.await_grant(now) {
+            return next;
+        }
         // Events of URLs that are not fetched: one batch, however many there are.
         let mut events = Vec::new();
         loop {
@@ -434,6 +446,10 @@ impl Crawl {
 
     /// The crawl ends; a round that did not reach its pages first records that they are no longer due.
     fn end(&mut self, stop: Stop, now: Millis) -> Next {
+        // Of a partition: links of others may follow.
+        if self.run.refresh.grant.is_some() {
+            return Next::Done(stop);
+        }
         self.run.refresh.stopped = Some(stop);
         self.record(now, revisits::end_round).map_or(Next::Done(stop), Next::Record)
     }
@@ -512,11 +528,17 @@ impl Crawl {
         if matches!(budget, Budget::Round { .. }) && refreshing.round.as_ref().is_some_and(is_unfinished) {
             return None;
         }
+        Some(self.begin_round(now))
+    }
+
+    pub(super) fn begin_round(&mut self, now: Millis) -> Batch {
+        let budget = self.state.refreshing.as_ref().map(|refreshing| refreshing.request.budget);
+        self.run.refresh.paced = now;
         let mut events = Vec::new();
         self.decide(&mut events, EventTime::without_request(now), revisits::end_round);
-        let step = RefreshStep { budget: Some(budget), ..RefreshStep::default() };
+        let step = RefreshStep { budget, ..RefreshStep::default() };
         self.decide(&mut events, EventTime::without_request(now), |draft| revisits::read_sources(draft, step));
-        Some(Batch { at: now, latency: None, events })
+        Batch { at: now, latency: None, events }
     }
 
     /// Takes the next URL.
@@ -562,7 +584,7 @@ impl Crawl {
     }
 
     /// In an endless refresh, makes more pages due if none can be taken.
-    fn plan_more(&mut self, now: Millis) -> Option<Batch> {
+    pub(super) fn plan_more(&mut self, now: Millis) -> Option<Batch> {
         if self.run.refresh.plans_again.is_some_and(|at| now < at) {
             return None;
         }
@@ -573,7 +595,7 @@ impl Crawl {
     }
 
     /// When an endless refresh plans again if nothing can be requested now.
-    fn plans_again(&self, now: Millis) -> Option<Millis> {
+    pub(super) fn plans_again(&self, now: Millis) -> Option<Millis> {
         self.state.refreshing.as_ref().filter(|refreshing| refreshing.is_endless())?;
         Some(self.run.refresh.plans_again.filter(|at| *at > now).unwrap_or_else(|| self.state.plans_again(now)))
     }

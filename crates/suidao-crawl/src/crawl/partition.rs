@@ -38,16 +38,18 @@ pub struct SentLink {
     pub anchor: String,
     /// Its `to` is a number of the sender.
     pub link: Link,
+    /// A refresh found it on a page that it visited again.
+    pub new: bool,
 }
 
 impl SentLink {
     /// A link of a batch just decided, to `url`.
-    pub(super) fn of(url: CrawlUrl, link: Link, batch: &[Event]) -> Self {
+    pub(super) fn of(url: CrawlUrl, link: Link, new: bool, batch: &[Event]) -> Self {
         let anchor = batch.iter().find_map(|event| match event {
             Event::Discovered(found) if found.id == link.to => Some(found.anchor.clone()),
             _ => None,
         });
-        Self { url, anchor: anchor.unwrap_or_default(), link }
+        Self { url, anchor: anchor.unwrap_or_default(), link, new }
     }
 }
 

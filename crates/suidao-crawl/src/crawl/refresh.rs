@@ -16,10 +16,14 @@ use suidao_page::model::{
 };
 
 use super::frontier::DUE;
+use super::grants::Grant;
 use super::signals::Signals;
 
 /// How long a round waits for its sitemaps and feeds before it chooses pages, in milliseconds.
 pub(super) const SOURCES_WAIT: u64 = 60_000;
+
+/// The value, in [`RefreshStep::due`](suidao_page::model::RefreshStep), of a new link that another partition found.
+pub(super) const NEW_LINK: f32 = -1.0;
 
 /// Replaced texts of a host that are compared with later ones of the round.
 pub(super) const NEW_TEXTS: usize = 32;
@@ -71,6 +75,8 @@ pub(super) struct RefreshRun {
     pub open: bool,
     /// Why the round has ended, if it has.
     pub stopped: Option<Stop>,
+    /// Of a partition: what it may request in the round.
+    pub grant: Option<Grant>,
 }
 
 /// Requests of a round.
@@ -142,10 +148,11 @@ impl Refreshing {
         let Some(ActiveRound { budget: Budget::Round { requests: Some(most), .. }, spent, .. }) = &self.round else {
             return true;
         };
+        let most = run.grant.map_or(*most, |grant| grant.requests);
         let begun = spent.plus(run.in_flight);
         let due = (self.due.len() as u64).saturating_sub(run.in_flight.due);
         // a share of a count
-        let discovery = (self.request.settings.discovery * *most as f64).round() as u64;
+        let discovery = (self.request.settings.discovery * most as f64).round() as u64;
         run.open
             || if again {
                 begun.due < most.saturating_sub(discovery) || queued <= due
@@ -159,15 +166,19 @@ impl Refreshing {
     pub(super) fn may_follow(&self, run: &RefreshRun) -> bool {
         let Some(round) = self.round.as_ref().filter(|_| !self.new_links.is_empty()) else { return false };
         let begun = round.spent.plus(run.in_flight);
+        if let Some(grant) = run.grant {
+            return grant.follows || self.due.is_empty();
+        }
         self.due.is_empty() || 2 * begun.new_links <= begun.all
     }
 
     /// The visit value with the signals since the last visit.
-    pub(super) fn with_signals(&self, visit_value: VisitValue, page: &Tracked, host: HostId) -> VisitValue {
-        VisitValue {
+    pub(super) fn value_of_visit(&self, page: &Tracked, host: HostId) -> Option<VisitValue> {
+        let visit_value = page.visit_value(self.settings())?;
+        Some(VisitValue {
             false_signal_probability: self.signals.false_signal_probability(host, page.signals),
             ..visit_value
-        }
+        })
     }
 
     pub(super) fn pages(&self, now: Millis) -> impl Iterator<Item = (UrlId, &Tracked)> {

@@ -92,6 +92,9 @@ pub struct CrawlSettings {
     pub refresh: Option<Refresh>,
     /// The hosts that this machine crawls, if others crawl the rest.
     pub partition: Option<Partition>,
+    /// Of a partition: share of relevant pages of the whole crawl. In a refresh, new links that are expected to be relevant
+    /// as often are promising.
+    pub harvest_rate: Option<f64>,
 }
 
 impl CrawlSettings {

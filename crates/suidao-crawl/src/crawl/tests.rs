@@ -9,6 +9,8 @@ mod politeness;
 #[cfg(test)]
 mod restore;
 #[cfg(test)]
+mod rounds;
+#[cfg(test)]
 mod spend;
 
 use std::collections::BTreeMap;

@@ -29,7 +29,12 @@ pub fn pause(state: &State, run: &Run, now: Millis) -> Option<Pause> {
         // A refresh has a budget of its own.
         return match (run.refresh.stopped, &refreshing.round) {
             (Some(stop), _) => Some(Pause::End(stop)),
-            (None, Some(round)) if matches!(round.budget, Budget::PerDay(_)) && run.refresh.paced > now => {
+            (None, Some(round))
+                if matches!(round.budget, Budget::PerDay(_))
+                    && run.refresh.paced > now
+                    // Grants are spread over the day.
+                    && run.refresh.grant.is_none() =>
+            {
                 Some(Pause::Wait(Some(run.refresh.paced)))
             }
             (None, Some(round)) if is_over(round, run.in_flight(), now) => Some(Pause::End(Stop::BudgetSpent)),

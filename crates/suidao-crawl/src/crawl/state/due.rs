@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::State;
 use crate::crawl::frontier::{DUE, EntryKey, QueueHead};
 use crate::crawl::politeness::millis;
-use crate::crawl::refresh::{ActiveRound, PlannedVisit, Refreshing, SOURCES_WAIT, due_entry};
+use crate::crawl::refresh::{ActiveRound, NEW_LINK, PlannedVisit, Refreshing, SOURCES_WAIT, due_entry};
 use crate::revisit::history::{DAY, Tracked, days};
 use crate::revisit::plan::{MAX_AT_ONCE, at_once};
 use crate::revisit::text_loss::{Replacement, RevisitedPage, text_loss};
@@ -22,6 +22,10 @@ const A_DAY: u64 = 86_400_000;
 
 impl State {
     pub(super) fn observe_refresh_step(&mut self, step: &RefreshStep, at: Millis) {
+        if step.due.iter().any(|(_, value)| *value == NEW_LINK) {
+            let new: Vec<UrlId> = step.due.iter().map(|(id, _)| *id).collect();
+            return self.queue_new_links(&new);
+        }
         let Some(refreshing) = &mut self.refreshing else { return };
         let (shortest, budget) = (refreshing.request.settings.shortest_ms(), refreshing.request.budget);
         if let Some(budget) = step.budget {
@@ -92,10 +96,20 @@ impl State {
         let Some(refreshing) = &self.refreshing else { return 0 };
         match refreshing.request.budget {
             Budget::Round { requests: Some(most), .. } => {
-                (most as f64 * (1.0 - refreshing.request.settings.discovery) / 4.0) as usize
+                let all = (most as f64 * (1.0 - refreshing.request.settings.discovery) / 4.0) as usize;
+                // Of a partition, its part of them.
+                all.div_ceil(self.settings.partition.map_or(1, |partition| partition.count.max(1) as usize))
             }
             _ => refreshing.histories.len() / 10 + 1,
         }
+    }
+
+    /// The value of a visit to a known page now.
+    pub fn value_now(&self, id: UrlId, now: Millis) -> Option<f32> {
+        let refreshing = self.refreshing.as_ref()?;
+        let (tracked, host) = (refreshing.histories.get(id)?, self.urls.get(id).host());
+        let visit_value = refreshing.value_of_visit(tracked, host)?;
+        Some(visit_value.value(days(now.0) - days(tracked.last_request.0)) as f32)
     }
 
     /// Pages that a round would revisit, best first, at most `most`.
@@ -110,9 +124,9 @@ impl State {
                 host.deferred_until.is_none_or(|until| until <= now)
             })
             .filter_map(|(page, tracked)| {
-                let visit_value =
-                    refreshing.with_signals(tracked.visit_value(settings)?, tracked, self.urls.get(page).host());
-                Some(Choice { page, host: self.urls.get(page).host(), visit_value, last: days(tracked.last_request.0) })
+                let host = self.urls.get(page).host();
+                let visit_value = refreshing.value_of_visit(tracked, host)?;
+                Some(Choice { page, host, visit_value, last: days(tracked.last_request.0) })
             })
             .collect();
         choices.sort_unstable_by_key(|choice| choice.page);

@@ -1,6 +1,6 @@
 //! Refresh: the promising links that visited pages newly have. They are fetched before further visits.
 
-use suidao_page::model::{Link, LinkDecision, LinkState, QueueEntry, UrlId};
+use suidao_page::model::{Event, Link, LinkDecision, LinkState, QueueEntry, UrlId};
 
 use super::State;
 use crate::crawl::frontier::{NEW_LINKS, QueueHead};
@@ -16,6 +16,25 @@ impl State {
                 && self.urls.get(link.to).state == LinkState::Dropped
         };
         links.iter().filter(is_new).map(|link| link.to).collect()
+    }
+
+    /// Whether these events visit a page that links to a URL which no page had linked to before the round.
+    pub(in crate::crawl) fn is_new_on_visited(&self, to: UrlId, events: &[Event]) -> bool {
+        let on = |event: &Event| match event {
+            Event::PageFetched(page) => page.changes.is_some() && page.links.iter().any(|link| link.to == to),
+            _ => false,
+        };
+        self.is_of_round(to) && events.iter().any(on)
+    }
+
+    /// Whether a URL was discovered in the round, and is queued.
+    pub(in crate::crawl) fn is_queued_in_round(&self, id: UrlId) -> bool {
+        self.is_of_round(id) && self.urls.get(id).state == LinkState::Queued
+    }
+
+    fn is_of_round(&self, id: UrlId) -> bool {
+        let round = self.refreshing.as_ref().and_then(|refreshing| refreshing.round.as_ref());
+        round.is_some_and(|round| id.0 as usize >= round.known)
     }
 
     /// Queues those of these new links that are promising.
@@ -54,7 +73,8 @@ impl State {
     /// Whether a page is expected to be relevant at least as often as the pages of the crawl.
     fn is_promising(&self, id: UrlId) -> bool {
         let (entry, progress) = (self.urls.get(id).entry(), &self.counts.progress);
-        let harvest_rate = progress.relevant as f64 / progress.pages.max(1) as f64;
+        let own = || progress.relevant as f64 / progress.pages.max(1) as f64;
+        let harvest_rate = self.settings.harvest_rate.unwrap_or_else(own);
         f64::from(self.expected_value(entry.queue, entry.priority)) >= harvest_rate
     }
 

@@ -5,7 +5,7 @@ use crate::revisit::text_loss::Replacement;
 use suidao_page::model::{Event, LinkState, Millis, UrlId, Validators};
 
 use super::State;
-use crate::crawl::refresh::{NEW_TEXTS, Refreshing};
+use crate::crawl::refresh::{NEW_LINK, NEW_TEXTS, Refreshing};
 
 impl State {
     /// Updates the refresh after the state has changed.
@@ -96,7 +96,8 @@ impl State {
                 if step.budget.is_some() {
                     self.left_due.clear();
                 }
-                self.left_due.extend(step.due.iter().map(|(id, _)| *id).chain(step.sources.iter().copied()));
+                let visits = step.due.iter().filter(|(_, value)| *value != NEW_LINK).map(|(id, _)| *id);
+                self.left_due.extend(visits.chain(step.sources.iter().copied()));
             }
             Event::SitemapRead { id, sources, .. } => {
                 self.left_due.remove(id);

@@ -77,11 +77,12 @@ pub(super) fn profile(host: usize) -> &'static HostProfile {
     &PROFILES[host % PROFILES.len()]
 }
 
-fn host_name(host: usize) -> String {
+fn host_name(spec: &ChangingSpec, host: usize) -> String {
     let name = profile(host).name;
+    let domain = if spec.own_domains { "-changing.test" } else { ".changing.test" };
     match host / PROFILES.len() {
-        0 => format!("{name}.changing.test"),
-        turn => format!("{name}{}.changing.test", turn + 1),
+        0 => format!("{name}{domain}"),
+        turn => format!("{name}{}{domain}", turn + 1),
     }
 }
 
@@ -105,7 +106,7 @@ impl Sites {
             births.extend_from_slice(life.instants());
             SiteSection { topic, published_at: births }
         });
-        let hosts = (0..spec.hosts).map(|host| (host_name(host), host)).collect();
+        let hosts = (0..spec.hosts).map(|host| (host_name(&spec, host), host)).collect();
         Self { spec, seed, sections: sections.collect(), hosts }
     }
 
@@ -163,7 +164,8 @@ impl Sites {
     }
 
     pub fn url(&self, host: usize, path: &str) -> CrawlUrl {
-        CrawlUrl::parse(&format!("http://{}{path}", host_name(host))).expect("names and paths are letters and digits")
+        CrawlUrl::parse(&format!("http://{}{path}", host_name(&self.spec, host)))
+            .expect("names and paths are letters and digits")
     }
 
     pub fn find_host(&self, name: &str) -> Option<usize> {

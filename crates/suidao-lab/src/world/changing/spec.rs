@@ -94,6 +94,8 @@ pub(super) const PROFILES: [HostProfile; 6] = [
 pub struct ChangingSpec {
     /// Number of hosts; profiles are assigned in turn.
     pub hosts: usize,
+    /// Each host has a registrable domain of its own.
+    pub own_domains: bool,
     /// Sections per host, with a listing page each; every other one is about sports.
     pub sections: usize,
     /// Articles per section on day 0.
@@ -114,6 +116,7 @@ impl Default for ChangingSpec {
     fn default() -> Self {
         Self {
             hosts: 6,
+            own_domains: false,
             sections: 3,
             initial: 30,
             listed: 20,
