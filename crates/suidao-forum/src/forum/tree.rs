@@ -16,7 +16,7 @@ use suidao_page::read::dom::Dom;
 use suidao_page::read::json_ld::JsonLd;
 
 /// Index of a node in page order. 0 is the root.
-pub type NodeId = usize;
+pub(crate) type NodeId = usize;
 
 #[derive(Debug)]
 struct Node {

@@ -1,39 +1,43 @@
-//! Finds the author of a page: from declarations, then marked elements, then lines of text. Names are not normalized.
+//! Finds the author of a page: from declarations, then marked elements, then lines of text. Nothing rather than something
+//! doubtful: sites, accounts, programs and people who only comment are no authors.
+
+mod chinese;
+mod lines;
+mod names;
 
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
-use serde_json::Value;
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value};
 
+use self::lines::{labelled, visible};
+use self::names::name_of;
 use super::document::ParsedDocument;
 use super::json_ld::{self, JsonLd};
-use super::markup::fold_into;
 use super::words::{AUTHORS, SectionWords};
+use crate::model::CrawlUrl;
 
-/// Maximum length of a name in characters.
-const LONGEST: usize = 40;
 /// Maximum length of a byline in bytes.
 const LINE: usize = 240;
-
-/// What phpBB writes before the name in the line above a post.
-const POST: [&str; 4] = ["帖子由", "由", "by", "发表者"];
+/// Maximum names that are kept of each source, and of one article.
+const MOST: usize = 64;
+const TOGETHER: usize = 8;
 
 static AUTHOR: SectionWords = SectionWords::of(AUTHORS, "meta");
-static PLACEHOLDERS: SectionWords = SectionWords::of(AUTHORS, "placeholders");
 
-/// Source of an author's name, the most reliable first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Declared {
-    JsonLd,
-    Meta,
+/// How an element says that it contains the author's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Marking {
     /// `rel`, `itemprop`.
     Marked,
+    /// Its class.
     Named,
 }
 
 /// An open element that contains a name.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    how: Declared,
+    how: Marking,
     /// Length of the stack outside it.
     depth: usize,
     /// Start of its text.
@@ -42,12 +46,30 @@ struct Open {
     from: usize,
 }
 
+#[derive(Debug)]
+struct MarkedName {
+    how: Marking,
+    name: String,
+}
+
+/// The authors that JSON-LD declares for an object, and what identifies the object.
+#[derive(Debug)]
+struct DeclaredAuthors {
+    /// 0 for articles.
+    rank: usize,
+    names: Vec<String>,
+    headline: String,
+    urls: Vec<String>,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Bylines {
-    best: Option<(Declared, String)>,
+    declared: Vec<DeclaredAuthors>,
+    meta: Vec<String>,
+    marked: Vec<MarkedName>,
     open: Option<Open>,
-    /// Elements marked alike have different names: the page is a list.
-    many: bool,
+    /// Length of the stack outside the comments, if they are open.
+    comments: Option<usize>,
 }
 
 impl Bylines {
@@ -57,27 +79,32 @@ impl Bylines {
             matches!(&*attribute.name.local, "name" | "property" | "itemprop")
                 && AUTHOR.iter().any(|name| attribute.value.trim().eq_ignore_ascii_case(name))
         });
-        if is_author {
-            self.declare(Declared::Meta, content);
+        if let Some(name) = name_of(content).filter(|_| is_author && self.meta.len() < MOST) {
+            self.meta.push(name);
         }
     }
 
     /// Reads a start tag; `depth` is the length of the stack and `document` the content before it.
     pub(super) fn open(&mut self, tag: &Tag, depth: usize, document: &ParsedDocument) {
-        if self.open.is_some() || tag.attrs.is_empty() {
+        if tag.attrs.is_empty() {
+            return;
+        }
+        if self.comments.is_none() && contains_comments(tag) {
+            self.comments = Some(depth);
+        }
+        if self.comments.is_some() || self.open.is_some() || self.marked.len() >= MOST {
             return;
         }
         let mut how = None;
         for attribute in tag.attrs.iter().take(12) {
             let words = || attribute.value.split_ascii_whitespace().take(12);
             match attribute.name.local {
-                local_name!("rel") if words().any(|word| word.eq_ignore_ascii_case("author")) => {
-                    how = Some(Declared::Marked);
+                local_name!("rel") | local_name!("itemprop")
+                    if words().any(|word| word.eq_ignore_ascii_case("author")) =>
+                {
+                    how = Some(Marking::Marked);
                 }
-                local_name!("itemprop") if words().any(|word| word.eq_ignore_ascii_case("author")) => {
-                    how = Some(Declared::Marked);
-                }
-                local_name!("class") if how.is_none() && words().any(names_author) => how = Some(Declared::Named),
+                local_name!("class") if how.is_none() && words().any(names_author) => how = Some(Marking::Named),
                 _ => {}
             }
         }
@@ -88,10 +115,12 @@ impl Bylines {
     /// Reads the names in elements that ended when the stack was cut to `depth`. Only the first block of an element
     /// counts; the others describe the author.
     pub(super) fn close(&mut self, depth: usize, document: &ParsedDocument) {
+        self.comments = self.comments.filter(|outside| depth > *outside);
         let Some(Open { how, start, from, .. }) = self.open.filter(|open| depth <= open.depth) else { return };
         self.open = None;
         // The last block before it may continue in it.
-        let mut blocks = document.blocks[from.saturating_sub(1)..].iter().filter(|block| !block.pieces.is_empty());
+        let from = from.saturating_sub(1);
+        let mut blocks = document.blocks[from..].iter().filter(|block| !block.pieces.is_empty());
         let first = blocks.find(|block| {
             !document.block_text(block).is_empty() && document.pieces[block.pieces.end - 1].text.end > start
         });
@@ -102,57 +131,145 @@ impl Bylines {
             .get(start.max(document.pieces[block.pieces.start].text.start)..end)
             .unwrap_or_default()
             .trim();
-        if stated.len() <= LINE {
-            self.declare(how, labelled(stated).unwrap_or(stated));
+        if stated.len() <= LINE
+            && let Some(name) = name_of(labelled(stated).unwrap_or(stated))
+        {
+            self.marked.push(MarkedName { how, name });
         }
     }
 
     pub(super) fn json_ld(&mut self, script: &JsonLd) {
-        let names: Vec<String> = match script {
+        let room = MOST.saturating_sub(self.declared.len());
+        match script {
             JsonLd::Whole(value) => {
-                let authors = json_ld::objects(value).into_iter().filter_map(|(_, object)| object.get("author"));
-                authors.filter_map(name_in).map(str::to_owned).collect()
+                let people = people(value);
+                let of = |(rank, object): (usize, &Map<String, Value>)| {
+                    let names = together(names_in(object.get("author")?, &people));
+                    let text = |key: &str| object.get(key).and_then(reference).unwrap_or_default().to_owned();
+                    let urls = ["url", "@id", "mainEntityOfPage"].map(text).into();
+                    (!names.is_empty()).then(|| DeclaredAuthors { rank, names, headline: text("headline"), urls })
+                };
+                self.declared.extend(json_ld::objects(value).into_iter().filter_map(of).take(room));
             }
-            JsonLd::Broken(script) => script.split("\"author\"").skip(1).filter_map(name_after_key).collect(),
-        };
-        // A list of articles declares several.
-        if let Some(first) = names.first().filter(|first| names.iter().all(|name| name == *first)) {
-            self.declare(Declared::JsonLd, first);
-        }
-    }
-
-    fn declare(&mut self, how: Declared, text: &str) {
-        let Some(name) = name_of(text) else { return };
-        match &self.best {
-            Some((known, _)) if how > *known => {}
-            Some((known, other)) if how == *known => self.many |= *other != name && how >= Declared::Marked,
-            _ => {
-                self.best = Some((how, name));
-                self.many = false;
+            JsonLd::Broken(script) => {
+                let names =
+                    script.split("\"author\"").skip(1).filter_map(name_after_key).filter_map(|name| name_of(&name));
+                let of =
+                    |name| DeclaredAuthors { rank: 0, names: vec![name], headline: String::new(), urls: Vec::new() };
+                self.declared.extend(names.map(of).take(room));
             }
         }
     }
 
-    /// The declared or marked author, else one from a line of text. `lists`: the page lists other pages with their
-    /// authors.
-    pub(super) fn best(self, lists: bool, document: &ParsedDocument) -> Option<String> {
-        let sure = |how: Declared| how <= Declared::Meta;
-        match self.best {
-            Some((how, name)) if sure(how) => Some(name),
-            _ if lists => None,
-            Some((Declared::Marked, name)) if !self.many => Some(name),
-            other => visible_byline(document).or(other.filter(|_| !self.many).map(|(_, name)| name)),
+    /// The declared or marked author, else one from a line of text; several are separated by a comma. `lists`: the page
+    /// lists other pages with their authors. `document` has the title as block 0, unless it is empty.
+    pub(super) fn best(self, lists: bool, document: &ParsedDocument, title: &str, url: &CrawlUrl) -> Option<String> {
+        if let Some(names) = of_this_page(&self.declared, title, url) {
+            return Some(names.join(", "));
+        }
+        if let Some(name) = self.meta.first() {
+            return Some(name.clone());
+        }
+        if lists {
+            return None;
+        }
+        let of = |how: Marking| only(self.marked.iter().filter(|name| name.how == how).map(|name| &name.name));
+        match of(Marking::Marked) {
+            Some(Some(name)) => Some(name),
+            // Elements marked alike have different names: the page is a list.
+            Some(None) => visible(document, title),
+            None => visible(document, title).or_else(|| of(Marking::Named).flatten()),
         }
     }
 }
 
-/// The name of an author given as string, object or list (first item).
-fn name_in(author: &Value) -> Option<&str> {
-    match author {
-        Value::String(name) => Some(name),
-        Value::Array(all) => name_in(all.first()?),
-        author => author.get("name")?.as_str(),
+/// The common value; `Some(None)` if they differ.
+fn only<'a>(mut names: impl Iterator<Item = &'a String>) -> Option<Option<String>> {
+    let first = names.next()?;
+    Some(names.all(|name| name == first).then(|| first.clone()))
+}
+
+/// The authors of the object that is this page, by its URL or headline; if none is, those of all articles, or of all
+/// objects, if they are the same.
+fn of_this_page<'a>(declared: &'a [DeclaredAuthors], title: &str, url: &CrawlUrl) -> Option<&'a [String]> {
+    let is_url = |text: &String| !text.is_empty() && url.join(text).is_ok_and(|other| other == *url);
+    let named = declared.iter().find(|object| object.urls.iter().any(is_url)).or_else(|| {
+        declared.iter().find(|object| object.headline.chars().count() > 3 && title.contains(&*object.headline))
+    });
+    let common = |rank: usize| {
+        let mut of_rank = declared.iter().filter(|object| object.rank <= rank);
+        let first = of_rank.next()?;
+        of_rank.all(|object| object.names == first.names).then_some(first)
+    };
+    let articles = declared.iter().any(|object| object.rank == 0);
+    named.or_else(|| if articles { common(0) } else { common(usize::MAX) }).map(|object| &object.names[..])
+}
+
+/// Names of people and organisations by `@id`.
+fn people(value: &Value) -> FxHashMap<&str, &Map<String, Value>> {
+    let mut found = FxHashMap::default();
+    let mut open = vec![value];
+    for _ in 0..json_ld::OBJECTS {
+        match open.pop() {
+            Some(Value::Array(items)) => open.extend(items.iter().rev()),
+            Some(Value::Object(object)) => {
+                if let (Some(Value::String(id)), true) = (object.get("@id"), object.contains_key("name")) {
+                    found.insert(id.as_str(), object);
+                }
+                open.extend(object.values().filter(|value| value.is_object() || value.is_array()));
+            }
+            Some(_) => {}
+            None => break,
+        }
     }
+    found
+}
+
+/// The names of an author given as string, object, reference or list, each with whether it is an organisation.
+fn names_in(author: &Value, people: &FxHashMap<&str, &Map<String, Value>>) -> Vec<(String, bool)> {
+    match author {
+        Value::String(text) if text.trim_start().starts_with('{') => match serde_json::from_str::<Value>(text) {
+            Ok(Value::Object(object)) => names_in(&Value::Object(object), people),
+            _ => Vec::new(),
+        },
+        Value::String(name) => name_of(name).into_iter().map(|name| (name, false)).collect(),
+        Value::Array(all) => all.iter().take(TOGETHER).flat_map(|one| names_in(one, people)).collect(),
+        Value::Object(object) => {
+            let id = object.get("@id").and_then(Value::as_str);
+            let referred = || people.get(id?).copied();
+            let object = if object.contains_key("name") { Some(object) } else { referred() };
+            let Some(object) = object else { return Vec::new() };
+            let group = object.get("@type").is_some_and(|kind| kind.to_string().contains("Organization"));
+            let name = object.get("name").and_then(text_in).and_then(name_of);
+            name.into_iter().map(|name| (name, group)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// People before organisations, each once.
+fn together(names: Vec<(String, bool)>) -> Vec<String> {
+    let has_people = names.iter().any(|(_, group)| !group);
+    let mut kept: Vec<String> = Vec::new();
+    for (name, group) in names {
+        if !(has_people && group) && !kept.contains(&name) && kept.len() < TOGETHER {
+            kept.push(name);
+        }
+    }
+    kept
+}
+
+/// A text, or the first of a list.
+fn text_in(value: &Value) -> Option<&str> {
+    match value {
+        Value::Array(all) => text_in(all.first()?),
+        value => value.as_str(),
+    }
+}
+
+/// A text, or the `@id` of an object.
+fn reference(value: &Value) -> Option<&str> {
+    value.as_str().or_else(|| value.get("@id")?.as_str())
 }
 
 /// The same from the text after the key `author` of a broken script.
@@ -167,146 +284,25 @@ fn name_after_key(rest: &str) -> Option<String> {
     serde_json::Deserializer::from_str(value).into_iter::<String>().next()?.ok()
 }
 
+/// Whether an element contains the comments below a text, by its class or id.
+fn contains_comments(tag: &Tag) -> bool {
+    static COMMENTS: SectionWords = SectionWords::of(AUTHORS, "comments");
+    if matches!(tag.name, local_name!("html") | local_name!("body") | local_name!("main") | local_name!("article")) {
+        return false;
+    }
+    let named = tag.attrs.iter().filter(|attribute| matches!(&*attribute.name.local, "class" | "id"));
+    named.flat_map(|attribute| attribute.value.split_ascii_whitespace().take(12)).any(|name| {
+        let name = name.to_ascii_lowercase();
+        COMMENTS
+            .iter()
+            .any(|word| name == *word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with(['-', '_'])))
+    })
+}
+
 fn names_author(class: &str) -> bool {
     static CLASSES: SectionWords = SectionWords::of(AUTHORS, "classes");
     CLASSES.iter().any(|name| class.eq_ignore_ascii_case(name))
 }
 
-/// The name in the page's short bylines; `None` if they disagree.
-fn visible_byline(document: &ParsedDocument) -> Option<String> {
-    let mut found: Option<String> = None;
-    let mut label = false;
-    let mut line = String::new();
-    for block in &document.blocks {
-        let pieces = block.pieces.clone();
-        let length: usize = pieces.clone().map(|piece| document.pieces[piece].text.len()).sum();
-        if length == 0 || length > LINE {
-            label &= length == 0;
-            continue;
-        }
-        line.clear();
-        pieces.for_each(|piece| line.push_str(document.piece(piece)));
-        let stated = if label { Some(line.as_str()) } else { labelled(&line) };
-        label = false;
-        let Some(stated) = stated else { continue };
-        if stated.is_empty() {
-            // The name is in the next block.
-            label = true;
-            continue;
-        }
-        let Some(name) = name_of(stated) else { continue };
-        match &found {
-            Some(known) if *known != name => return None,
-            _ => found = Some(name),
-        }
-    }
-    found
-}
-
-/// The text after a label such as `作者：` at the start of a line; may be empty.
-fn labelled(line: &str) -> Option<&str> {
-    static LABELS: SectionWords = SectionWords::of(AUTHORS, "labels");
-    static SHORT: SectionWords = SectionWords::of(AUTHORS, "short");
-    let line = line.trim();
-    let found = LABELS.iter().find_map(|label| {
-        let head = line.get(..label.len()).filter(|head| head.eq_ignore_ascii_case(label))?;
-        let rest = line[head.len()..].trim_start();
-        // Without a separator it is a sentence about authors.
-        rest.strip_prefix([':', '：', '|', '｜', '/', '丨'])
-            .or((rest.is_empty() && !line.starts_with('投')).then_some(rest))
-    });
-    // "By the river" is not a byline.
-    let is_name = |name: &str| name.starts_with(|c: char| c.is_alphanumeric() && !c.is_lowercase());
-    let short = || {
-        let rest = |label: &&str| {
-            let rest = line.strip_prefix(label).filter(|rest| rest.chars().count() < 24)?;
-            (!label.starts_with(['B', 'b']) || is_name(rest)).then_some(rest)
-        };
-        SHORT.iter().find_map(rest)
-    };
-    // phpBB: the name, » and the date, which may be long.
-    let post = || Some(line.split_once(" » ")?.0.split_once(' ').filter(|(by, _)| POST.contains(by))?.1);
-    found.or_else(post).or_else(short).map(str::trim)
-}
-
-/// A name with white space folded and without what follows it on the line. `None` if it is missing, an address or a
-/// placeholder.
-fn name_of(text: &str) -> Option<String> {
-    const ENDS: [char; 15] = ['»', '|', '｜', '•', '·', '丨', '\n', '(', '（', '[', '【', '<', '/', '，', '；'];
-    static AFTER: SectionWords = SectionWords::of(AUTHORS, "after");
-    let mut text = text.trim().trim_start_matches(['@', ':', '：']).trim_start();
-    if text.contains("://") || text.starts_with("www.") {
-        return None;
-    }
-    for label in AFTER.iter() {
-        if let Some((name, _)) = text.split_once(label) {
-            text = name;
-        }
-    }
-    // Cut an address or a date after the name.
-    if let Some((name, rest)) = text.split_once([',', '，'])
-        && rest.contains('@')
-    {
-        text = name;
-    }
-    let dated = |at: &usize| {
-        let (year, rest) = text[*at..].split_at_checked(4).unwrap_or_default();
-        year.bytes().all(|byte| byte.is_ascii_digit()) && rest.starts_with(['-', '/', '.', '年'])
-    };
-    if let Some((at, _)) = text.char_indices().find(|(at, c)| c.is_ascii_digit() && dated(at)) {
-        text = &text[..at];
-    }
-    let digits = text
-        .as_bytes()
-        .windows(4)
-        .position(|four| four.iter().all(u8::is_ascii_digit) && matches!(four[0], b'1' | b'2'));
-    if let Some(at) = digits.filter(|&at| at > 0 && text.as_bytes()[at - 1] == b' ') {
-        text = &text[..at];
-    }
-    let text = text.split(ENDS).next().unwrap_or_default();
-    let mut name = String::new();
-    fold_into(&mut name, text);
-    let letters = name.chars().filter(|c| c.is_alphanumeric()).count();
-    let sentence =
-        name.contains(['。', '？', '！', '?']) || name.ends_with(['.', '：', ':']) && name.split(' ').count() > 4;
-    let fits = letters > 0 && name.chars().count() <= LONGEST && !sentence;
-    (fits && !PLACEHOLDERS.iter().any(|placeholder| name.eq_ignore_ascii_case(placeholder))).then_some(name)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn declared(script: &str) -> Option<String> {
-        let mut bylines = Bylines::default();
-        bylines.json_ld(&JsonLd::read(script));
-        bylines.best.map(|(_, name)| name)
-    }
-
-    #[test]
-    fn authors_of_comments_are_not_the_pages() {
-        let comment = r#"{"@type":"Comment","author":{"@type":"Person","name":"Bob"}}"#;
-        let article = format!(r#"{{"@type":"Article","author":[{{"name":"Ann"}}],"comment":[{comment}]}}"#);
-        assert_eq!(declared(&article).as_deref(), Some("Ann"));
-        assert_eq!(declared(&format!("[{article}]").replace("Comment", "NewsArticle")), None, "a list");
-        assert_eq!(declared(comment), None);
-        assert_eq!(declared(r#"{"author":{"@id":"/a","name":"Ann"},"#).as_deref(), Some("Ann"), "broken");
-    }
-
-    #[test]
-    fn a_name_after_by_begins_with_a_capital() {
-        assert_eq!(labelled("By Ann Example"), Some("Ann Example"));
-        assert_eq!(labelled("by 张三"), Some("张三"));
-        assert_eq!(labelled("By the river"), None);
-        assert_eq!(labelled("文/sunny"), Some("sunny"));
-    }
-
-    #[test]
-    fn the_line_above_a_post_of_phpbb_yields_its_name() {
-        for line in
-            ["帖子由 Ann » 周三 1月 04, 2023 10:12 am", "由 Ann » 2023-01-04 10:12", "by Ann » Wed Jan 04, 2023"]
-        {
-            assert_eq!(name_of(labelled(line).unwrap_or(line)).as_deref(), Some("Ann"), "{line}");
-        }
-    }
-}
+mod tests;

@@ -20,10 +20,12 @@ pub enum JsonLd {
 }
 
 impl JsonLd {
-    /// Reads a script as search engines do: within a comment or CDATA, before a semicolon, and with line breaks in
-    /// strings.
+    /// Reads a script as search engines do: within a comment or CDATA, before a semicolon, with line breaks in strings, or
+    /// with escaped quotation marks.
     pub fn read(script: &str) -> Self {
         let json = unwrapped(script);
+        let unescaped = json.contains("&quot;").then(|| json.replace("&quot;", "\"").replace("&amp;", "&"));
+        let json = unescaped.as_deref().filter(|_| !json.contains('"')).unwrap_or(json);
         let whole = serde_json::from_str(json).or_else(|error| {
             let in_one_line = |c: char| if c.is_control() { ' ' } else { c };
             if json.contains(char::is_control) {

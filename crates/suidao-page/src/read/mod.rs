@@ -213,7 +213,7 @@ fn parse_and_record(dom: &Dom, robot: &str, mut recorder: Option<layout::Recorde
         parsed.title = markup.title;
         lang = markup.lang;
         dates = markup.dates;
-        parsed.author = markup.bylines.best(lists, &parsed.document);
+        parsed.author = markup.bylines.best(lists, &parsed.document, &parsed.title, &fetched.url);
         parsed.source = markup.sources.best(lists || parsed.listing, &parsed.document);
         parsed.videos = markup.videos;
     }
