@@ -252,7 +252,8 @@ fn together(names: Vec<(String, bool)>) -> Vec<String> {
     let has_people = names.iter().any(|(_, group)| !group);
     let mut kept: Vec<String> = Vec::new();
     for (name, group) in names {
-        if !(has_people && group) && !kept.contains(&name) && kept.len() < TOGETHER {
+        let is_left_out = has_people && group || kept.contains(&name);
+        if !is_left_out && kept.len() < TOGETHER {
             kept.push(name);
         }
     }

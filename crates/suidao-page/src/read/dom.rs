@@ -171,6 +171,9 @@ fn add_fallback(nodes: &mut Vec<Node>, html: &str, under: NodeId) -> bool {
     whole
 }
 
+/// Reads the text of a `noscript`, which is this node.
+type ReadFallback<'a> = dyn FnMut(&mut Vec<Node>, &str, NodeId) + 'a;
+
 /// Moves what is below `top` of a tree under the node `under`, in page order. `fallback` gets the text and the node of
 /// each `noscript`.
 fn append(
@@ -178,7 +181,7 @@ fn append(
     mut tree: Vec<TreeNode>,
     top: u32,
     under: NodeId,
-    mut fallback: Option<&mut dyn FnMut(&mut Vec<Node>, &str, NodeId)>,
+    mut fallback: Option<&mut ReadFallback>,
 ) {
     let Some(mut at) = tree.get(top as usize).map(|top| top.first).filter(|first| *first != NONE) else { return };
     let mut parent = under;
