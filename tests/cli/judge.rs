@@ -205,7 +205,7 @@ fn an_opinion_is_asked_for_once_and_kept() {
     // A chat needs nothing in the lexicon, and its verdicts are others.
     let plain = stage.path("plain.toml");
     let text = fs::read_to_string(&lexicon).unwrap();
-    let (before, after) = (text.find("# A second opinion").unwrap(), text.find("# Suggested by suidao").unwrap());
+    let (before, after) = (text.find("# A second opinion").unwrap(), text.find("# Tokens of URLs").unwrap());
     fs::write(&plain, format!("{}{}", &text[..before], &text[after..])).unwrap();
     let with = ["-m", plain.to_str().unwrap(), "--json"];
     let chat = report(rescore(&crawl, &with, &server.set("chat/completions")));
