@@ -10,7 +10,7 @@ use crate::model::{CrawlUrl, Region};
 const TUNNEL: usize = 2;
 /// What a page is worth that leads to another, as a share of it.
 const DECAY: f64 = 0.8;
-/// Prior count of [`Observed::ratio`].
+/// Added to observed and expected values, so that their ratio starts at 1.
 const PRIOR: f64 = 0.5;
 
 /// Samples and other pages with URLs.
